@@ -64,11 +64,11 @@ def test_spans_become_tags_and_several_labels_are_asked_for(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"responses": [1]}, "record 2: responses or suggestions that are no object by question."),
+        ({"responses": [1]}, "record 2: responses and suggestions must be objects with questions as keys."),
         ({"responses": {"label": [{"value": "x"}]}}, "record 2: a response to 'label' without its user."),
-        ({"suggestions": {"label": "x"}}, "record 2: a suggestion for 'label' that is no object."),
+        ({"suggestions": {"label": "x"}}, "record 2: the suggestion for 'label' is not an object."),
         ({"id": {}}, "record 2: the id is neither a number nor text."),
-        ({"responses": {"label": [{"value": [{"start": 0, "label": "X"}], "user_id": "a"}]}}, "record 2: \"{'start': 0, 'label': 'X'}\" is no span"),
+        ({"responses": {"label": [{"value": [{"start": 0, "label": "X"}], "user_id": "a"}]}}, "record 2: expected a span with start, end and label, found \"{'start': 0, 'label': 'X'}\"."),
     ],
 )  # fmt: skip
 def test_a_malformed_record_gets_one_line(wrong: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -85,6 +85,6 @@ def test_flat_lists_must_be_of_one_length(tmp_path: Path) -> None:
     path = write_json(tmp_path / "a.json", [flat("r1", ["x", "y"], ["ann"])])
 
     with pytest.raises(
-        FormatError, match=r"record 1: label\.responses and label\.responses\.users are not lists of one length"
+        FormatError, match=r"record 1: label\.responses and label\.responses\.users must be lists of equal length"
     ):
         read_crowd(path)

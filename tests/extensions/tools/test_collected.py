@@ -7,7 +7,13 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.intake.contract import Duplicates
-from crowdlogic.extensions.tools.collector import PIECE, CollectedRows, label_column, rows_that_count, shared_texts
+from crowdlogic.extensions.tools.collector import (
+    CHUNK_TOKENS,
+    CollectedRows,
+    label_column,
+    rows_that_count,
+    shared_texts,
+)
 
 
 def drawn_rows(seed: int) -> CollectedRows:
@@ -49,8 +55,8 @@ def test_labels_keep_their_type_where_all_have_one() -> None:
 
 
 def test_equal_tokens_are_one_object() -> None:
-    found = shared_texts(pl.Series(["a b", "c"] * PIECE))
+    found = shared_texts(pl.Series(["a b", "c"] * CHUNK_TOKENS))
 
     assert found[:2] == ("a b", "c")
-    assert len(found) == 2 * PIECE
+    assert len(found) == 2 * CHUNK_TOKENS
     assert len({id(token) for token in found}) == 2

@@ -24,7 +24,7 @@ def test_an_item_named_as_number_and_as_text_is_refused() -> None:
     for name in (1, "1", "x"):
         collector.label(collector.item(name), "ann", "yes", record=1)
 
-    with pytest.raises(FormatError, match="item '1' is named as a number and as text"):
+    with pytest.raises(FormatError, match="item '1' occurs both as a number and as text"):
         collector.crowd()
 
 
@@ -46,17 +46,17 @@ def test_labels_and_spans_do_not_mix() -> None:
     collector.label(item, "ann", "yes", record=1)
     collector.spans(item, "ann", [], record=1)
 
-    with pytest.raises(FormatError, match="labels of texts and marked spans in one file"):
+    with pytest.raises(FormatError, match="the file has both labels of texts and marked spans"):
         collector.crowd()
 
 
 @pytest.mark.parametrize(
     ("text", "span", "message"),
     [
-        (None, (0, 1, "X"), "e, record 2: marked spans and no text. Export the texts, too."),
-        ("abc", (2, 5, "X"), "e, record 2: the span 2 to 5 does not lie in the text of 3 characters. Export the file again; places are counted in characters from 0."),
-        ("abc", (-1, 2, "X"), "e, record 2: the span -1 to 2 does not lie in the text of 3 characters. Export the file again; places are counted in characters from 0."),
-        ("abc", (1, 1, "X"), "e, record 2: the span 1 to 1 does not lie in the text of 3 characters. Export the file again; places are counted in characters from 0."),
+        (None, (0, 1, "X"), "e, record 2: marked spans without a text. Include the texts in the export."),
+        ("abc", (2, 5, "X"), "e, record 2: the span 2 to 5 lies outside the text of 3 characters. Export the file again; offsets are in characters and start at 0."),
+        ("abc", (-1, 2, "X"), "e, record 2: the span -1 to 2 lies outside the text of 3 characters. Export the file again; offsets are in characters and start at 0."),
+        ("abc", (1, 1, "X"), "e, record 2: the span 1 to 1 lies outside the text of 3 characters. Export the file again; offsets are in characters and start at 0."),
         ("abc", (0, 1, " "), "e, record 2: the span 0 to 1 has no type. Give each span a label."),
     ],
 )  # fmt: skip

@@ -93,7 +93,7 @@ def test_a_shared_project_is_refused_with_the_reason(tmp_path: Path) -> None:
         with pytest.raises(FormatError) as caught:
             read_crowd(path)
         assert str(caught.value) == (
-            f"{folder / 'all.jsonl'}: annotations that members share are exported without saying whose they are. "
+            f"{folder / 'all.jsonl'}: members share their annotations, so the export does not say who made them. "
             f"In doccano, make a project without 'Share annotations across all users', and export that."
         )
 
@@ -104,7 +104,7 @@ def test_intents_and_slots_are_two_questions(tmp_path: Path) -> None:
     ]
     folder = write_project(tmp_path / "p", ann=records)
 
-    with pytest.raises(FormatError, match=r"several questions: cats \(categories\), entities \(spans\)"):
+    with pytest.raises(FormatError, match=r"there are several questions: cats \(categories\), entities \(spans\)"):
         read_crowd(folder)
     assert read_crowd(folder, question="cats").labels.classes == ("flight",)
     assert read_crowd(folder, question="entities").labels.is_sequential
@@ -116,8 +116,8 @@ def test_intents_and_slots_are_two_questions(tmp_path: Path) -> None:
         ({"text": None}, "ann.jsonl, record 2: no text. Export the project again."),
         ({"id": [1]}, "ann.jsonl, record 2: the id is neither a number nor text. Export the project again."),
         ({"label": "pos"}, "ann.jsonl, record 2: label is not a list. Export the project again."),
-        ({"label": [[0, 2]]}, "ann.jsonl, record 2: '[0, 2]' is no span of [start, end, label]. Export the project again."),
-        ({"label": [[0, 99, "ORG"]]}, "ann.jsonl, record 2: the span 0 to 99 does not lie in the text of 47 characters. Export the file again; places are counted in characters from 0."),
+        ({"label": [[0, 2]]}, "ann.jsonl, record 2: expected a span [start, end, label], found '[0, 2]'. Export the project again."),
+        ({"label": [[0, 99, "ORG"]]}, "ann.jsonl, record 2: the span 0 to 99 lies outside the text of 47 characters. Export the file again; offsets are in characters and start at 0."),
         ({"label": [[0, 2, 3]]}, "ann.jsonl, record 2: the span 0 to 2 has no type. Give each span a label."),
     ],
 )  # fmt: skip

@@ -62,8 +62,8 @@ def test_a_file_of_another_suffix_is_recognised_by_its_labels(tmp_path: Path) ->
     ("content", "problem"),
     [
         ("", "the file is empty. fastText has a label and a text on each line."),
-        (f"{MARK}x one\nno label\n", "line 2: no label in front. Begin each line with __label__ and the label."),
-        (f"{MARK} one\n", "line 1: no label in front. Begin each line with __label__ and the label."),
+        (f"{MARK}x one\nno label\n", "line 2: no label at the start. Begin each line with __label__ and the label."),
+        (f"{MARK} one\n", "line 1: no label at the start. Begin each line with __label__ and the label."),
         (
             f"\n{MARK}x {MARK}y one\n",
             "line 2: several labels for one text. Give one; make one file per label for the others.",
@@ -83,7 +83,7 @@ def test_what_the_format_cannot_hold_is_refused() -> None:
     spaced = documents(["u"], ["text"], gold=["two words"])
     bare = documents(["u"], ["text"])
 
-    with pytest.raises(OptionError, match="the class 'two words' has white space, which fastText cannot hold"):
+    with pytest.raises(OptionError, match="the class 'two words' contains white space, which fastText forbids"):
         FASTTEXT.encode_corpus(spaced, "f.ft")
     with pytest.raises(OptionError, match="the items have no gold"):
         FASTTEXT.encode_corpus(bare, "f.ft")

@@ -45,7 +45,7 @@ def test_numbers_are_split_at_the_threshold_and_refused_without_one() -> None:
         labels_of(*values)
     assert str(raised.value) == (
         "f.json, record 1: the grade 0.2 is a number, not a class. "
-        "Say from which number on a grade is a pass: --threshold 0.5."
+        "Give the lowest number that counts as a pass, for example --threshold 0.5."
     )
 
 
@@ -78,7 +78,7 @@ def test_judges_without_a_common_class_are_different_questions() -> None:
 
 
 def test_a_question_that_nobody_answered_is_refused_with_those_that_are_there() -> None:
-    with pytest.raises(FormatError, match=r"nothing was graded by 'tune'\. There are polite, tone\."):
+    with pytest.raises(FormatError, match=r"no grades for 'tune'\. Found: polite, tone\."):
         labels_of(("polite", True), ("tone", "warm"), question="tune")
 
 

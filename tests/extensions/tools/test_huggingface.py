@@ -79,17 +79,18 @@ def test_several_splits_must_be_chosen_from(tmp_path: Path) -> None:
     with pytest.raises(FormatError) as raised:
         read_labels(folder)
     assert (
-        str(raised.value) == f"{folder}: holds the splits train, test. Name the folder of one, such as {folder}/train."
+        str(raised.value)
+        == f"{folder}: contains the splits train, test. Give the folder of one, such as {folder}/train."
     )
 
 
 @pytest.mark.parametrize(
     ("file", "content", "problem"),
     [
-        ("state.json", {}, "state.json names no files of rows. Save the dataset again."),
-        ("state.json", {"_data_files": [{"filename": "../x.arrow"}]}, "state.json: '../x.arrow' is no file of this folder. Save the dataset again."),
+        ("state.json", {}, "state.json lists no data files. Save the dataset again."),
+        ("state.json", {"_data_files": [{"filename": "../x.arrow"}]}, "state.json: '../x.arrow' is not a file in this folder. Save the dataset again."),
         ("state.json", {"_data_files": [{"filename": "x.arrow"}]}, "x.arrow is missing. Save the dataset again."),
-        ("state.json", [], "state.json holds no JSON object. Save the dataset again."),
+        ("state.json", [], "state.json is not a JSON object. Save the dataset again."),
     ],
 )  # fmt: skip
 def test_malformed_folders_are_named(tmp_path: Path, file: str, content: Any, problem: str) -> None:
@@ -107,7 +108,7 @@ def test_damaged_rows_are_named(tmp_path: Path) -> None:
     rows = tmp_path / "d" / "data-00000-of-00001.arrow"
     rows.write_bytes(rows.read_bytes()[:100])
 
-    with pytest.raises(FormatError, match=r"data-00000-of-00001\.arrow is not an Arrow stream that can be read"):
+    with pytest.raises(FormatError, match=r"data-00000-of-00001\.arrow cannot be read as an Arrow stream"):
         read_labels(tmp_path / "d")
 
 

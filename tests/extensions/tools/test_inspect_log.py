@@ -82,8 +82,14 @@ def test_samples_without_scores_are_left_out_and_counted(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("sample", "problem"),
     [
-        ({"id": None, "epoch": 1}, "a sample without an id or with an epoch that is no number. Write the log again."),
-        ({"id": "q", "epoch": "2"}, "a sample without an id or with an epoch that is no number. Write the log again."),
+        (
+            {"id": None, "epoch": 1},
+            "a sample without an id, or with an epoch that is not a number. Write the log again.",
+        ),
+        (
+            {"id": "q", "epoch": "2"},
+            "a sample without an id, or with an epoch that is not a number. Write the log again.",
+        ),
         ("text", "a JSON str where an object is expected. Export the file again."),
     ],
 )

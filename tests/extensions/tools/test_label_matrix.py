@@ -48,10 +48,10 @@ def test_the_only_matrix_of_whole_numbers_is_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"L": np.zeros((2, 2))}, "no matrix of items and functions in whole numbers among L (2-d of float64). Save it as L."),
-        ({"a": L, "b": L}, "no matrix of items and functions in whole numbers among a (2-d of int64), b (2-d of int64). Save it as L."),
-        ({"L": L, "Y": np.array([1])}, "Y is not one whole number per row of the matrix. Save it again."),
-        ({"L": L, "lfs": np.array(["a", "a", "b"])}, "lfs does not name each of the 3 functions once."),
+        ({"L": np.zeros((2, 2))}, "expected an integer matrix (items x functions), found: L (2-d of float64). Save it as L."),
+        ({"a": L, "b": L}, "expected an integer matrix (items x functions), found: a (2-d of int64), b (2-d of int64). Save it as L."),
+        ({"L": L, "Y": np.array([1])}, "Y must have one integer per row of the matrix. Save it again."),
+        ({"L": L, "lfs": np.array(["a", "a", "b"])}, "lfs must have one distinct name for each of the 3 functions."),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(arrays: dict[str, np.ndarray], message: str, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_pickles_and_damage_are_refused(tmp_path: Path) -> None:
     whole = (tmp_path / "L.npy").read_bytes()
     rng = np.random.default_rng(0)
 
-    with pytest.raises(FormatError, match="no array that can be read"):
+    with pytest.raises(FormatError, match="the array cannot be read"):
         read_crowd(tmp_path / "o.npy")
     for _ in range(200):
         broken = bytearray(whole)

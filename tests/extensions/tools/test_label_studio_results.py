@@ -25,7 +25,7 @@ def test_a_place_in_utf16_units_is_repaired_by_its_quote(collector: Collector) -
 
     assert in_units == in_characters == [(3, 6, "PER")]
     assert [one.reason for one in collector._left_out_summary()] == [
-        "placed in UTF-16 units: repaired by the quoted text"
+        "with offsets in UTF-16 units: repaired by the quoted text"
     ]
 
 
@@ -43,7 +43,7 @@ def test_white_space_that_browsers_change_is_no_difference(collector: Collector)
 def test_a_span_whose_quote_is_elsewhere_is_left_out_and_counted(collector: Collector) -> None:
     assert parse_spans({"start": 0, "end": 3, "labels": ["X"], "text": "Rome"}, TEXT, collector, 4) == []
     assert str(collector._left_out_summary()[0]) == (
-        "1 span whose quoted text does not stand at the given place: left out (first: record 4)."
+        "1 span whose quoted text is not at the given offsets: left out (first: record 4)."
     )
 
 
@@ -84,7 +84,7 @@ def test_answers_by_kind_of_question(value: Any, kind: str, expected: list[Any],
         (None, "t", "e.json, record 3: a result without a value. Export the project again."),
         ({"start": 0, "end": 1}, "t", "e.json, record 3: a span without a list of labels. Export the project again."),
         ({"start": 0, "end": 1, "labels": [1]}, "t", "e.json, record 3: a span without a list of labels. Export the project again."),
-        ({"start": 0, "end": 1, "labels": ["X"]}, None, "e.json, record 3: a marked span and no text. Export the texts, too."),
+        ({"start": 0, "end": 1, "labels": ["X"]}, None, "e.json, record 3: a marked span without a text. Include the texts in the export."),
     ],
 )  # fmt: skip
 def test_a_malformed_span_is_refused(value: Any, text: str | None, message: str, collector: Collector) -> None:

@@ -56,7 +56,7 @@ def test_where_nothing_shows_the_question_it_must_be_named(tmp_path: Path) -> No
         read_crowd(path)
 
     assert str(caught.value) == (
-        f"{path}: it does not show which of text, source, mood is the question. Name it: --question."
+        f"{path}: cannot tell which of text, source, mood is the question. Name it with --question."
     )
     assert read_crowd(path, question="mood").labels.classes == ("good",)
 

@@ -80,7 +80,7 @@ def test_predictions_are_annotators_of_their_kind_with_their_score(tmp_path: Pat
     assert labels.kind == ("human", "llm", "code")
     assert labels.weights.tolist() == [1.0, 0.75, 1.0]
     assert labels.intake.messages() == [
-        "1 prediction with a score that is no number above 0 and up to 1: the score was not used (first: record 1)."
+        "1 prediction with a score that is not above 0 and at most 1: the score was not used (first: record 1)."
     ]
 
 
@@ -109,12 +109,12 @@ def test_several_questions_are_refused_until_one_is_chosen(tmp_path: Path) -> No
         read_crowd(path)
     assert (
         str(caught.value)
-        == f"{path}: several questions: sentiment (choices), ner (labels). Choose one with --question."
+        == f"{path}: there are several questions: sentiment (choices), ner (labels). Choose one with --question."
     )
     assert read_crowd(path, question="sentiment").labels.n_labels == 1
     assert read_crowd(path, question="ner").labels.n_labels == 4, "two tokens, two annotators, one saw no entity"
     with pytest.raises(
-        FormatError, match=r"no question is called 'topic'. There are sentiment \(choices\), ner \(labels\)."
+        FormatError, match=r"there is no question 'topic'. Found: sentiment \(choices\), ner \(labels\)."
     ):
         read_crowd(path, question="topic")
 
@@ -128,7 +128,7 @@ def test_of_several_answers_at_once_one_can_be_asked_for(tmp_path: Path) -> None
     labels = read_crowd(path, question="sentiment=a").labels
 
     assert str(caught.value) == (
-        f"{path}, record 1: 2 answers at once (a, b). A label is one class; ask for one of them, yes or no: "
+        f"{path}, record 1: 2 answers at once (a, b). A label is one class; ask about one of them (yes or no): "
         f"--question sentiment=a."
     )
     assert labels.to_frame()["label"].to_list() == ["yes", "no", "no"]
@@ -162,7 +162,7 @@ def test_the_text_is_the_one_that_is_quoted(tmp_path: Path) -> None:
         (lambda one: one["annotations"][0].update(result=["x"]), "record 1: a result that is not an object. Export the project again."),
         (lambda one: one["annotations"][0]["result"][0].pop("from_name"), "record 1: a result without from_name. Export the project again."),
         (lambda one: one["annotations"][0]["result"][0].update(value={}), "record 1: a result whose value has no list of choices. Export the project again."),
-        (lambda one: one["annotations"][0]["result"][0]["value"].update(choices=[{}]), "record 1: the label '{}' is no class. Give one class as text or number."),
+        (lambda one: one["annotations"][0]["result"][0]["value"].update(choices=[{}]), "record 1: the label '{}' is not a class. Give one class as text or number."),
     ],
 )  # fmt: skip
 def test_a_malformed_task_gets_one_line_with_its_number(change: Any, message: str, tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_an_export_without_annotations_says_so(tmp_path: Path) -> None:
         read_crowd(path)
 
     assert str(caught.value) == (
-        f"{path}: nobody annotated anything here. 1 annotation skipped by the annotator: no label (first: record 2). "
+        f"{path}: there are no annotations. 1 annotation skipped by the annotator: no label (first: record 2). "
         f"Export annotated tasks."
     )
 

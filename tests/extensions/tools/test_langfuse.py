@@ -54,7 +54,7 @@ def test_categories_are_classes_and_observations_are_more_precise_than_traces(tm
     assert labels.to_frame().select("item", "label").rows() == [("o1", "warm"), ("t1", "cold")]
     assert labels.intake.messages() == [
         "1 grade without a single value: left out (first: record 3).",
-        "1 score without what was scored: left out (first: record 4).",
+        "1 score without the id of a scored object: left out (first: record 4).",
     ]
 
 

@@ -54,7 +54,7 @@ def test_a_bound_inside_a_token_can_be_refused() -> None:
 
     assert str(caught.value) == (
         "e, record 7: the span 1 to 6 begins or ends inside a token. Choose what to do with the 1 such spans: "
-        "--boundaries widen, shrink or drop; or other tokens: --tokens characters."
+        "--boundaries widen, shrink or drop; or use other tokens: --tokens characters."
     )
 
 
@@ -67,5 +67,5 @@ def test_classes_are_tags_or_types() -> None:
     assert classes() == ("B-X", "I-X", "O")
     assert classes("Y", "X") == ("B-X", "B-Y", "I-X", "I-Y", "O")
     assert classes("O", "B-X", "I-X") == ("O", "B-X", "I-X")
-    with pytest.raises(OptionError, match="classes: the tags B-X, I-X are in use and not among"):
+    with pytest.raises(OptionError, match="classes: the tags B-X, I-X are used, but missing from"):
         classes("Y")

@@ -71,5 +71,5 @@ def test_malformed_traces_are_named(tmp_path: Path) -> None:
 def test_a_single_file_is_no_export(tmp_path: Path) -> None:
     path = write_json(tmp_path / "t.json", {})
 
-    with pytest.raises(FormatError, match="Opik's traces are a folder, as opik export writes it"):
+    with pytest.raises(FormatError, match=r"expected a folder, got a file\. Give the folder that opik export wrote"):
         read_crowd(path, format="opik")

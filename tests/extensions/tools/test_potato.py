@@ -88,7 +88,7 @@ def test_several_schemas_are_several_questions(tmp_path: Path) -> None:
         {"r1": [answer("sentiment", "positive"), answer("aspects", "plot"), answer("aspects", "music")]},
     )
 
-    with pytest.raises(FormatError, match=r"several questions: sentiment \(choices\), aspects \(choices\)"):
+    with pytest.raises(FormatError, match=r"there are several questions: sentiment \(choices\), aspects \(choices\)"):
         read_crowd(tmp_path)
     with pytest.raises(FormatError, match=r"2 answers at once \(plot, music\).*--question aspects=plot"):
         read_crowd(tmp_path, question="aspects")
@@ -116,7 +116,7 @@ def test_spans_need_the_texts_of_the_project(tmp_path: Path) -> None:
     assert tags["alice",]["label"].to_list() == ["B-PER", "O", "O", "B-LOC", "O", "O"]
     assert tags["bob",]["label"].to_list() == ["B-PER", "O", "O", "O"]
     with pytest.raises(
-        FormatError, match=r"alice/user_state\.json, record 1: marked spans, and no text of this instance"
+        FormatError, match=r"alice/user_state\.json, record 1: marked spans, but the text of this instance is unknown"
     ):
         read_crowd(tmp_path / "p" / "out")
 
@@ -125,11 +125,11 @@ def test_spans_need_the_texts_of_the_project(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("{", "alice/user_state.json: not JSON"),
-        ("[]", "alice/user_state.json: no state of an annotator: it has no user_id."),
+        ("[]", "alice/user_state.json: not the state of an annotator, since user_id is missing."),
         ('{"user_id": "a", "instance_id_to_label_to_value": []}', "alice/user_state.json: instance_id_to_label_to_value is not an object."),
-        ('{"user_id": "a", "instance_id_to_label_to_value": {"r1": [[{"schema": "q", "name": "x"}, "true"], 7]}}', "alice/user_state.json, record 1: an answer that is no pair of schema, name and value."),
-        ('{"user_id": "a", "instance_id_to_label_to_value": {"r1": [[{"schema": "q", "name": "x"}, {}]]}}', "alice/user_state.json, record 1: an answer that is no pair of schema, name and value."),
-        ('{"user_id": "a", "instance_id_to_label_to_value": {}}', "no question that can be read"),
+        ('{"user_id": "a", "instance_id_to_label_to_value": {"r1": [[{"schema": "q", "name": "x"}, "true"], 7]}}', "alice/user_state.json, record 1: an answer without schema, name and a single value."),
+        ('{"user_id": "a", "instance_id_to_label_to_value": {"r1": [[{"schema": "q", "name": "x"}, {}]]}}', "alice/user_state.json, record 1: an answer without schema, name and a single value."),
+        ('{"user_id": "a", "instance_id_to_label_to_value": {}}', "no choices, marked spans, ratings or comparisons were found"),
     ],
 )  # fmt: skip
 def test_a_malformed_state_gets_one_line(content: str, message: str, tmp_path: Path) -> None:
@@ -149,5 +149,5 @@ def test_a_malformed_span_is_refused(tmp_path: Path) -> None:
         tmp_path / "p" / "out", "eve", {}, {"r1": [[{"schema": "ner", "name": "PER", "start": "0", "end": 3}, "x"]]}
     )
 
-    with pytest.raises(FormatError, match=r"eve/user_state\.json, record 1: .* is no span with start, end and name"):
+    with pytest.raises(FormatError, match=r"eve/user_state\.json, record 1: expected a span with start, end and name"):
         read_crowd(tmp_path / "p")

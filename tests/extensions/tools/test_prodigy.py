@@ -181,14 +181,14 @@ def test_a_folder_has_one_file_per_annotator(tmp_path: Path) -> None:
     ("wrong", "message"),
     [
         ({"answer": "maybe"}, "record 2: the answer must be one of accept, reject, ignore; got 'maybe'."),
-        ({"_annotator_id": {"a": 1}}, "record 2: an annotator that is no name (_annotator_id)."),
-        ({"text": 3, "_input_hash": 5}, "record 2: a text that is no text."),
+        ({"_annotator_id": {"a": 1}}, "record 2: the annotator is not a name (_annotator_id)."),
+        ({"text": 3, "_input_hash": 5}, "record 2: the text is not a string."),
         ({"text": None, "_input_hash": None}, "record 2: neither an input hash nor a text."),
-        ({"tokens": [{"start": 3}]}, "record 2: the token \"{'start': 3}\" does not lie in the text."),
+        ({"tokens": [{"start": 3}]}, "record 2: the token \"{'start': 3}\" lies outside the text or out of order."),
         ({"spans": 7}, "record 2: spans is not a list."),
-        ({"spans": [{"start": 1}]}, "record 2: \"{'start': 1}\" is no span with start, end and label."),
-        ({"spans": [{"token_start": 0, "token_end": 7, "label": "X"}]}, "record 2: \"{'token_start': 0, 'token_end': 7, 'label': 'X'}\" is no span"),
-        ({"_view_id": "ner"}, "record 2: a decision about one span, which says nothing of the rest of its text."),
+        ({"spans": [{"start": 1}]}, "record 2: expected a span with start, end and label, found \"{'start': 1}\"."),
+        ({"spans": [{"token_start": 0, "token_end": 7, "label": "X"}]}, "record 2: expected a span with start, end and label, found \"{'token_start': 0, 'token_end': 7, 'label': 'X'}\"."),
+        ({"_view_id": "ner"}, "record 2: a decision about one span, which does not cover the rest of its text."),
     ],
 )  # fmt: skip
 def test_a_malformed_task_gets_one_line_with_its_number(wrong: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ def test_questions_are_chosen_by_name() -> None:
     assert split_question("topic=sports") == ("topic", "sports")
     assert require_question({"a": "choices"}, None, "e") == "a"
     assert require_question({"a": "choices", "b": "rating"}, "b", "e") == "b"
-    with pytest.raises(FormatError, match=r"e: several questions: a \(choices\), b \(rating\)"):
+    with pytest.raises(FormatError, match=r"e: there are several questions: a \(choices\), b \(rating\)"):
         require_question({"a": "choices", "b": "rating"}, None, "e")
-    with pytest.raises(FormatError, match="e: no question that can be read"):
+    with pytest.raises(FormatError, match="e: no choices, marked spans, ratings or comparisons were found"):
         require_question({}, None, "e")

@@ -37,7 +37,7 @@ def test_an_export_without_gold_or_texts_says_so(tmp_path: Path) -> None:
     path = write_json(tmp_path / "e.json", [task(1, "t", annotation(1, choice("x")), annotation(2, choice("x")))])
     bare = write_json(tmp_path / "b.json", [{"id": 1, "annotations": [annotation(1, choice("x"))], "data": {}}])
 
-    with pytest.raises(CorpusError, match="no gold is marked in Label Studio's export"):
+    with pytest.raises(CorpusError, match="Label Studio's export contains no gold"):
         read_answers(path)
     with pytest.raises(CorpusError, match="has neither texts nor gold here"):
         read_corpus(bare)

@@ -49,7 +49,7 @@ def test_sentences_are_items_and_users_annotators(tmp_path: Path) -> None:
 def test_lines_are_whole_however_the_file_is_read(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "ann.tsv"
     file.write_bytes(b"\xef\xbb\xbf" + (HEADER + FIRST + SECOND).replace("\n", "\r\n").encode())
-    monkeypatch.setattr(webanno_tsv, "PIECE", piece)
+    monkeypatch.setattr(webanno_tsv, "CHUNK_BYTES", piece)
 
     crowd = read_crowd(file, question="NamedEntity.value")
 
@@ -62,7 +62,8 @@ def test_features_are_questions(tmp_path: Path) -> None:
     folder = write_project(tmp_path / "p", ann=FIRST)
 
     with pytest.raises(
-        FormatError, match=r"several questions: NamedEntity\.identifier \(spans\), NamedEntity\.value \(spans\)"
+        FormatError,
+        match=r"there are several questions: NamedEntity\.identifier \(spans\), NamedEntity\.value \(spans\)",
     ):
         read_crowd(folder)
     assert read_crowd(folder, question="NamedEntity.identifier").labels.classes == ("B-span", "I-span", "O")
@@ -96,8 +97,8 @@ def test_stacked_spans_parts_of_tokens_and_escaped_texts(tmp_path: Path) -> None
     ("body", "message"),
     [
         ("1-1\t0-3\tAnn\t_\t_\n", "line 5: a token before the text of its sentence."),
-        ("#Text=Ann\nAnn\n", "line 6: 'Ann' is no token with its place."),
-        ("#Text=Ann\n1-1\t0-9\tAnn\t_\t_\n", "line 6: the token 'Ann' does not lie in its sentence."),
+        ("#Text=Ann\nAnn\n", "line 6: expected a token with its position, found 'Ann'."),
+        ("#Text=Ann\n1-1\t0-9\tAnn\t_\t_\n", "line 6: the token 'Ann' lies outside its sentence."),
     ],
 )
 def test_a_malformed_line_is_named(body: str, message: str, tmp_path: Path) -> None:
@@ -114,7 +115,7 @@ def test_annotators_must_have_seen_the_same_text(tmp_path: Path) -> None:
         tmp_path / "p", ann=FIRST, bob=FIRST.replace("sings .", "sings ."[:5] + " x.").replace("17-18", "17-18")
     )
 
-    with pytest.raises(FormatError, match="another text than in another annotator's file"):
+    with pytest.raises(FormatError, match="the text differs between annotators' files"):
         read_crowd(folder, question="NamedEntity.value")
 
 

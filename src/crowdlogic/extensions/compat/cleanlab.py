@@ -21,7 +21,7 @@ from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import normalise, safe_log
 
-LEAST = 1e-6
+MIN_WEIGHT = 1e-6
 """The least weight, and the least error of the most frequent class."""
 CONSENSUS_METHODS, QUALITY_METHODS = ("best_quality", "majority_vote"), ("crowdlab", "agreement")
 TEMPERATURES = (0.1, 0.2, 0.5, 0.8, 1, 2, 3, 5, 8)
@@ -188,10 +188,10 @@ def judge(annotations: Annotations, p: Floats, label: Ints, quality_method: str)
     right = float(agreement[several].mean())
     wrong = (1.0 - right) / max(annotations.n_classes - 1, 1)
     frequent = np.bincount(label[several], minlength=annotations.n_classes).argmax()
-    base_error = max(float((label[several] != frequent).mean()), LEAST)
-    weight = np.maximum(1.0 - (1.0 - pair_agreement(annotations)) / base_error, LEAST)
+    base_error = max(float((label[several] != frequent).mean()), MIN_WEIGHT)
+    weight = np.maximum(1.0 - (1.0 - pair_agreement(annotations)) / base_error, MIN_WEIGHT)
     model_error = float((p[several].argmax(axis=1) != label[several]).mean())
-    model_weight = max(1.0 - model_error / base_error, LEAST) * float(np.sqrt(annotations.count.mean()))
+    model_weight = max(1.0 - model_error / base_error, MIN_WEIGHT) * float(np.sqrt(annotations.count.mean()))
     of_labels = annotations.votes(weight)  # the weight of the labels k of item i
     total = of_labels.sum(axis=1, keepdims=True)
     posterior = (model_weight * p + right * of_labels + wrong * (total - of_labels)) / (model_weight + total)

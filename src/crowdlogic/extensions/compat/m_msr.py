@@ -33,10 +33,10 @@ from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, refus
 from crowdlogic.truth.methods import takes_frames
 from crowdlogic.truth.weighting import weighted_votes
 
-LEAST = 1e-12
+MIN_DIVISOR = 1e-12
 """The smallest divisor."""
 
-TIED = 1e-9
+TIE_TOLERANCE = 1e-9
 """Eigenvalues that differ by less than this share are equal but for rounding."""
 
 
@@ -147,8 +147,8 @@ def complete_rank_one(
     trace: list[float] = []
     for _ in range(convergence.max_iterations):
         before = np.outer(u, v)
-        v = _trimmed_means(table / np.maximum(u, LEAST)[:, None], pairs.common, v, trimmed, least)
-        u = _trimmed_means((table / np.maximum(v, LEAST)).T, pairs.common.T, u, trimmed, least)
+        v = _trimmed_means(table / np.maximum(u, MIN_DIVISOR)[:, None], pairs.common, v, trimmed, least)
+        u = _trimmed_means((table / np.maximum(v, MIN_DIVISOR)).T, pairs.common.T, u, trimmed, least)
         trace.append(float(np.linalg.norm(np.outer(u, v) - before)))
         if trace[-1] < (convergence.tolerance or 0.0):
             break
@@ -186,8 +186,8 @@ def signed_skills(pairs: AgreementMatrix, skill: Floats) -> Floats:
     size = len(pairs.covariance)
     values, vectors = linalg.eigh(pairs.covariance, subset_by_index=[max(size - 2, 0), size - 1])
     leading = vectors[:, -1]
-    signs = np.where(np.abs(leading) < LEAST, 0.0, np.sign(leading))
-    is_tied = size > 1 and values[-1] - values[0] < TIED * max(1.0, abs(values[-1]))
+    signs = np.where(np.abs(leading) < MIN_DIVISOR, 0.0, np.sign(leading))
+    is_tied = size > 1 and values[-1] - values[0] < TIE_TOLERANCE * max(1.0, abs(values[-1]))
     if is_tied or signs.sum() == 0:
         return skill
     return np.asarray(skill * signs * (1.0 if signs.sum() > 0 else -1.0))
@@ -197,5 +197,5 @@ def vote_weights(skill: Floats, pairs: AgreementMatrix) -> Floats:
     """log((M - 1) p / (1 - p)) of each annotator, with s kept away from its limits by 1 / sqrt(units)."""
     classes, away = max(pairs.n_classes, 2), 1.0 / np.sqrt(pairs.n_units)
     bounded = np.maximum(np.minimum(skill, 1.0 - away), -1.0 / (classes - 1) + away)
-    right = np.clip(bounded * (classes - 1) / classes + 1.0 / classes, LEAST, 1.0 - LEAST)
+    right = np.clip(bounded * (classes - 1) / classes + 1.0 / classes, MIN_DIVISOR, 1.0 - MIN_DIVISOR)
     return np.asarray(np.log(right * (classes - 1) / (1.0 - right)))

@@ -1,4 +1,4 @@
-"""Exports of annotation and evaluation tools (Label Studio, promptfoo, ...), read and written."""
+"""Readers and writers for the exports of annotation and evaluation tools (Label Studio, promptfoo, ...)."""
 
 ENTRIES = {
     "formats": {
@@ -21,4 +21,4 @@ ENTRIES = {
         "label-matrix": "crowdlogic.extensions.tools.label_matrix:LABEL_MATRIX",
     },
 }
-"""Group of components -> name -> "module:attribute"; see crowdlogic.registry."""
+"""Mapping from registry to component name to "module:attribute"; see crowdlogic.registry."""

@@ -1,11 +1,11 @@
-"""Argilla's records (version 2), nested (`dataset.records.to_json`) or flat (`to_list(flatten=True)`).
+"""Reader for Argilla records (version 2), nested (`dataset.records.to_json`) or flat (`to_list(flatten=True)`).
 
-- Labels, several labels at once, ratings and spans are read; rankings are not. A question of free text looks like one
-  of labels: choose with `--question`.
-- A response is of the user whose id it has. Of flat records, which have its status, only submitted ones count.
-- A suggestion is an annotator named after its agent, of kind llm where that names a language model, else code; a score
-  above 0 and up to 1 is the weight of its label.
-
+- Labels, multiple labels, ratings and spans are read; rankings are not. Free-text questions look like label questions:
+  choose the question with `--question`.
+- A response belongs to the user with its user id. For flat records, which include the status, only submitted responses
+  count.
+- A suggestion becomes an annotator named after its agent, of kind llm if the agent is a language model, otherwise code.
+  A score above 0 and at most 1 is the weight of its label.
 Layout as in argilla 2 (argilla/records/_io).
 """
 
@@ -26,22 +26,22 @@ CHOICES, SPANS = "choices", "spans"
 SUBMITTED = ("submitted", None)
 REMEDY = "Export the records again."
 NOT_FIELDS = ("id", "status", "_server_id")
-"""Columns of flat records that are no field of the record."""
+"""Columns of flat records that are not fields of the record."""
 
 
 class Argilla(ToolExport):
-    """Records with the responses of several users, and suggestions."""
+    """Argilla records with responses of users and suggestions of agents."""
 
     name, title, suffixes = "argilla", "Argilla's records", (".json", ".jsonl")
 
     def recognises(self, head: bytes) -> bool:
-        """Records have fields, responses and suggestions; flat ones the users of the responses."""
+        """Return whether records have fields, responses and suggestions, or, if flat, the users of responses."""
         found = outline_json(head)
         nested = found.has("fields", "responses", "suggestions")
         return nested or any(path.endswith(".responses.users") for path in found.paths)
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels or tags of all users and agents, and the texts."""
+        """Read the labels or tags of all users and agents, and the texts."""
         collector = Collector(file.name, options)
         kinds: dict[str, str] = {}
         for number, record in _records(file):
@@ -60,7 +60,7 @@ ARGILLA = Argilla()
 
 @dataclass(frozen=True)
 class _Answer:
-    """What a user or an agent said to a question."""
+    """Answer of a user or an agent to a question."""
 
     question: str
     value: Any
@@ -76,7 +76,7 @@ def _records(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _answers(record: dict[str, Any], number: int, collector: Collector) -> Iterator[_Answer]:
-    """The responses and suggestions of a record."""
+    """Yield the responses and suggestions of a record."""
     if "responses" in record or "suggestions" in record:
         yield from _nested_answers(record, number, collector)
     else:
@@ -86,7 +86,7 @@ def _answers(record: dict[str, Any], number: int, collector: Collector) -> Itera
 def _nested_answers(record: dict[str, Any], number: int, collector: Collector) -> Iterator[_Answer]:
     responses, suggestions = record.get("responses") or {}, record.get("suggestions") or {}
     if not isinstance(responses, dict) or not isinstance(suggestions, dict):
-        raise collector.error(number, "responses or suggestions that are no object by question", REMEDY)
+        raise collector.error(number, "responses and suggestions must be objects with questions as keys", REMEDY)
     for question, given in responses.items():
         for one in given if isinstance(given, list) else (given,):
             if not isinstance(one, dict) or not isinstance(one.get("user_id"), str | int):
@@ -94,7 +94,7 @@ def _nested_answers(record: dict[str, Any], number: int, collector: Collector) -
             yield _Answer(question, one.get("value"), str(one["user_id"]), status=one.get("status"))
     for question, one in suggestions.items():
         if not isinstance(one, dict):
-            raise collector.error(number, f"a suggestion for {question!r} that is no object", REMEDY)
+            raise collector.error(number, f"the suggestion for {question!r} is not an object", REMEDY)
         yield _suggestion(question, one.get("value"), one.get("agent"), one.get("score"))
 
 
@@ -104,7 +104,7 @@ def _flat_answers(record: dict[str, Any], number: int, collector: Collector) -> 
         if tail == "responses" and values is not None:
             users, statuses = record.get(f"{column}.users"), record.get(f"{column}.status")
             if not isinstance(values, list) or not isinstance(users, list) or len(users) != len(values):
-                raise collector.error(number, f"{column} and {column}.users are not lists of one length", REMEDY)
+                raise collector.error(number, f"{column} and {column}.users must be lists of equal length", REMEDY)
             known = statuses if isinstance(statuses, list) and len(statuses) == len(values) else [None] * len(values)
             for value, user, status in zip(values, users, known, strict=True):
                 yield _Answer(question, value, str(user), status=status)
@@ -120,7 +120,7 @@ def _suggestion(question: str, value: Any, agent: Any, score: Any) -> _Answer:
 
 
 def _kind(value: Any) -> str | None:
-    """What kind of question a value answers; None where it does not show."""
+    """Return the kind of question that a value answers; None if unknown."""
     if isinstance(value, str | int):
         return CHOICES
     if isinstance(value, list) and value:
@@ -153,7 +153,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _text(record: dict[str, Any]) -> str | None:
-    """The field called text, else the longest one."""
+    """Return the field named text, or the longest text field."""
     fields = record.get("fields")
     if not isinstance(fields, dict):
         fields = {name: value for name, value in record.items() if name not in NOT_FIELDS and "." not in name}
@@ -165,5 +165,5 @@ def _parse_span(span: Any, collector: Collector, number: int) -> MarkedSpan:
     fields = span if isinstance(span, dict) else {}
     start, end, label = fields.get("start"), fields.get("end"), fields.get("label")
     if type(start) is not int or type(end) is not int or not isinstance(label, str):
-        raise collector.error(number, f"{str(span)[:60]!r} is no span with start, end and label", REMEDY)
+        raise collector.error(number, f"expected a span with start, end and label, found {str(span)[:60]!r}", REMEDY)
     return start, end, label

@@ -1,6 +1,6 @@
-"""What an importer gathers from an export, made into a Crowd: items, labels or marked spans, gold, what was left out.
+"""Collector for the contents of an export: items, labels or marked spans, gold, and counts of what is skipped.
 
-An importer goes through its records once and hands over what it finds:
+An importer iterates over its records once and passes on what it finds:
 
     collector = Collector(file.name, options)
     for number, record in iterate_records(file):
@@ -8,8 +8,9 @@ An importer goes through its records once and hands over what it finds:
         collector.choice(item, record["user"], record["answers"], record=number, kind="human")
     return collector.crowd()
 
-The last annotation of one annotator on one item counts, by time where times are known, unless the options say
-otherwise. Text is cut into tokens once, and every annotator's spans are aligned to these (`data/character_spans.py`).
+If an annotator annotated an item several times, the last annotation counts (by time if known), unless the options say
+otherwise. Texts are tokenised once, and the spans of all annotators are aligned to these tokens
+(`data/character_spans.py`).
 """
 
 from __future__ import annotations
@@ -40,17 +41,13 @@ from crowdlogic.errors import CorpusError, FormatError, name_list
 from crowdlogic.extensions.tools.marked_spans import Annotations, MarkedSpan, TaggedTexts, tag_texts
 from crowdlogic.numerics.arrays import Bools, Ints, stable_order
 
-# The rows that a `Collector` gathers, which of them count, and columns made of what it gathered.
-#
-# Axes: r row.
-
-PIECE = 1 << 16
-"""How many tokens become Python's text at a time."""
+CHUNK_TOKENS = 1 << 16
+"""Number of tokens converted to Python strings at a time."""
 
 
 @dataclass
 class CollectedRows:
-    """Columns that grow: what one annotator said of one item, a row each. Arrays take a third of the room of lists."""
+    """Growing columns with one row per annotation. Arrays take a third of the memory of lists."""
 
     item: array[int] = field(default_factory=lambda: array("q"))
     annotator: array[int] = field(default_factory=lambda: array("i"))
@@ -71,19 +68,19 @@ class CollectedRows:
 
 
 def rows_that_count(rows: CollectedRows, policy: Duplicates, several: Bools | None = None) -> Ints:
-    """The rows that count, in the order in which they came: the last, or the first, of each (item, annotator).
+    """Return the rows that count, in input order: the last or the first row of each (item, annotator).
 
     Args:
         rows: The rows.
         policy: What to do with several rows of one annotator on one item: last, first or keep.
-        several: several[r], rows of which an annotator may give more than one to an item, such as partial labels.
+        several: several[r] marks rows that may occur repeatedly per item and annotator, such as partial labels.
     """
     if policy is Duplicates.keep or not len(rows):
         return np.arange(len(rows))
     item, annotator = np.array(rows.item, dtype=np.int64), np.array(rows.annotator, dtype=np.int64)
     key = item * (annotator.max() + 1) + annotator
     if several is not None and several.any():
-        key[several] = key.max() + 1 + np.arange(np.count_nonzero(several))  # a key of its own for each
+        key[several] = key.max() + 1 + np.arange(np.count_nonzero(several))  # a separate key for each
     time = np.nan_to_num(np.array(rows.time), nan=-np.inf)
     order = np.lexsort((np.arange(len(key)), time, key))
     if policy is Duplicates.last:
@@ -92,16 +89,16 @@ def rows_that_count(rows: CollectedRows, policy: Duplicates, several: Bools | No
 
 
 def shared_texts(tokens: Names) -> tuple[str, ...]:
-    """The tokens as Python's text, each distinct one held once."""
+    """Return the tokens as Python strings, storing each distinct token once."""
     known: dict[str, str] = {}
     found: list[str] = []
-    for start in range(0, len(tokens), PIECE):
-        found += [known.setdefault(token, token) for token in tokens.slice(start, PIECE).to_list()]
+    for start in range(0, len(tokens), CHUNK_TOKENS):
+        found += [known.setdefault(token, token) for token in tokens.slice(start, CHUNK_TOKENS).to_list()]
     return tuple(found)
 
 
 def label_column(labels: Sequence[Any], kinds: set[type]) -> Names:
-    """Labels as they are where all are of one type (`kinds`), else as text."""
+    """Return labels as numbers or booleans if `kinds`, the types of all labels, permits it, otherwise as text."""
     if kinds <= {int} or kinds <= {bool} or kinds <= {int, float}:
         try:
             return pl.Series("label", labels, dtype=pl.Boolean if kinds == {bool} else None, strict=False)
@@ -110,11 +107,8 @@ def label_column(labels: Sequence[Any], kinds: set[type]) -> Names:
     return pl.Series("label", [None if label is None else str(label) for label in labels], dtype=pl.String)
 
 
-# Which question of an export is read: the one that was chosen, or the only one there is.
-
-
 def split_question(question: str | None) -> tuple[str | None, str | None]:
-    """The question and, for `topic=sports`, the one answer that is asked for."""
+    """Split `topic=sports` into the question and the answer asked for."""
     if question is None:
         return None, None
     name, equals, answer = question.partition("=")
@@ -122,39 +116,39 @@ def split_question(question: str | None) -> tuple[str | None, str | None]:
 
 
 def require_question(found: Mapping[str, str], chosen: str | None, name: str) -> str:
-    """The question to read: the one that was chosen, or the only one there is.
+    """Return the question to read: the chosen one, or the only one in the file.
 
     Args:
-        found: Question -> what kind of question it is, for all that can be read.
+        found: Question -> kind of question, for all questions that can be read.
         chosen: The user's choice.
-        name: What messages call the file.
+        name: Name of the file in messages.
     """
     listed = name_list(f"{question} ({kind})" for question, kind in found.items())
     if chosen is not None:
         if chosen not in found:
-            raise FormatError(f"{name}: no question is called {chosen!r}. There are {listed or 'none'}.")
+            raise FormatError(f"{name}: there is no question {chosen!r}. Found: {listed or 'no questions'}.")
         return chosen
     if not found:
-        raise FormatError(f"{name}: no question that can be read: choices, marked spans, ratings or comparisons.")
+        raise FormatError(f"{name}: no choices, marked spans, ratings or comparisons were found.")
     if len(found) > 1:
-        raise FormatError(f"{name}: several questions: {listed}. Choose one with --question.")
+        raise FormatError(f"{name}: there are several questions: {listed}. Choose one with --question.")
     return next(iter(found))
 
 
 YES, NO = "yes", "no"
-"""The labels when one answer of several at once is asked for (`--question topic=sports`)."""
+"""Labels for a question about one of several possible answers (`--question topic=sports`)."""
 
 Place = int | str
 
 
 class Collector:
-    """Items, annotators and what they said, as an importer finds them."""
+    """Collector of items, annotators and annotations, filled by an importer."""
 
     def __init__(self, name: str, options: ReadOptions) -> None:
         self.name, self.options = name, options
-        self.member = ""  # the file that is being read, in a folder or zip file
+        self.member = ""  # the file being read, within a folder or zip file
         self.question, self.wanted = split_question(options.question)
-        self.kind = self.target = self.field = ""  # what the tool calls the question's kind, its object, and the text
+        self.kind = self.target = self.field = ""  # the tool's names for the question's kind, its object, and the text
         self._items: dict[Any, int] = {}
         self._texts: list[str | None] = []
         self._tokens: dict[int, array[int]] = {}  # start, end, start, end...
@@ -170,12 +164,12 @@ class Collector:
         self._first: dict[tuple[str, str], str] = {}
 
     def item(self, name: Any, *, text: str | None = None, tokens: Sequence[tuple[int, int]] | None = None) -> int:
-        """The code of an item. An item that comes again keeps the text it came with first.
+        """Return the code of an item, adding it if it is new. A repeated item keeps its first text.
 
         Args:
-            name: Its name, text or a whole number.
-            text: Its text.
-            tokens: The places of its tokens in the text, where the export has its own tokens.
+            name: Name of the item, a string or an integer.
+            text: Text of the item.
+            tokens: Positions of the tokens in the text, if the export has tokens.
         """
         code = self._items.setdefault(name, len(self._items))
         if code == len(self._texts):
@@ -187,11 +181,11 @@ class Collector:
         return code
 
     def text(self, item: int) -> str | None:
-        """The text of an item."""
+        """Return the text of an item."""
         return self._texts[item]
 
     def annotator(self, name: Any, kind: str = "") -> int:
-        """The code of an annotator. The kind is the one that came first."""
+        """Return the code of an annotator, adding it if it is new. The first kind given counts."""
         code = self._annotators.setdefault(str(name), len(self._annotators))
         if code == len(self._kinds):
             self._kinds.append(kind)
@@ -209,9 +203,11 @@ class Collector:
         weight: float | None = None,
         negated: bool = False,
     ) -> None:
-        """An annotator gave an item a label; `negated` says that it is not this one."""
+        """Add an annotator's label for an item; `negated` means that this label is excluded."""
         if isinstance(label, dict | list):
-            raise self.error(record, f"the label {str(label)[:60]!r} is no class", "Give one class as text or number.")
+            raise self.error(
+                record, f"the label {str(label)[:60]!r} is not a class", "Give one class as text or number."
+            )
         self._labels.append(label)
         self._negated.append(negated)
         self._label_rows.add(item, self.annotator(annotator, kind), record=record, time=time, weight=weight)
@@ -227,9 +223,9 @@ class Collector:
         time: float | None = None,
         weight: float | None = None,
     ) -> None:
-        """An annotator chose among answers: one is the label, none an abstention; several are refused.
+        """Add an annotator's chosen answers: one is a label, none an abstention, several are an error.
 
-        With `--question topic=sports` the label is whether `sports` was chosen.
+        With `--question topic=sports`, the label is whether `sports` was chosen.
         """
         label = self._one_answer(answers, record)
         if label is None:
@@ -238,7 +234,7 @@ class Collector:
         self.label(item, annotator, label, record=record, kind=kind, time=time, weight=weight)
 
     def _one_answer(self, answers: Sequence[Any], record: int) -> Any:
-        """The one answer, or whether the wanted one is among them; None where there is none."""
+        """Return the only answer, or whether the wanted one was chosen; None without an answer."""
         if self.wanted is not None:
             return YES if self.wanted in map(str, answers) else NO
         if len(answers) > 1:
@@ -246,7 +242,7 @@ class Collector:
             raise self.error(
                 record,
                 f"{len(answers)} answers at once ({name_list(answers)})",
-                f"A label is one class; ask for one of them, yes or no: --question {asked}={answers[0]}.",
+                f"A label is one class; ask about one of them (yes or no): --question {asked}={answers[0]}.",
             )
         return answers[0] if answers else None
 
@@ -261,58 +257,62 @@ class Collector:
         time: float | None = None,
         weight: float | None = None,
     ) -> None:
-        """An annotator marked spans (start, end, type) in a text; no span means that there is no entity."""
+        """Add the spans (start, end, type) that an annotator marked; an empty list means no entities."""
         self._check_spans(item, spans, record)
         self._spans.append(spans)
         self._span_rows.add(item, self.annotator(annotator, kind), record=record, time=time, weight=weight)
 
     def gold_label(self, item: int, label: Any, *, record: int) -> None:
-        """The true label of an item is known; the last one counts."""
+        """Set the true label of an item; the last one counts."""
         if isinstance(label, dict | list):
-            raise self.error(record, f"the label {str(label)[:60]!r} is no class", "Give one class as text or number.")
+            raise self.error(
+                record, f"the label {str(label)[:60]!r} is not a class", "Give one class as text or number."
+            )
         if self._gold_labels.get(item, label) != label:
             self.leave_out("gold label", "contradicting a later one of the same item: the later one was taken", record)
         self._gold_labels[item] = label
 
     def gold_choice(self, item: int, answers: Sequence[Any], *, record: int) -> None:
-        """The true answer to a question is known, if there is one."""
+        """Set the true answer to a question, if there is one."""
         label = self._one_answer(answers, record)
         if label is not None:
             self.gold_label(item, label, record=record)
 
     def gold_spans(self, item: int, spans: Sequence[MarkedSpan], *, record: int) -> None:
-        """The true spans of an item are known; the last ones count."""
+        """Set the true spans of an item; the last ones count."""
         self._check_spans(item, spans, record)
         self._gold_spans[item] = spans
 
     def leave_out(self, what: str, reason: str, record: Place = "") -> None:
-        """Something is not taken in, or is changed, for a reason; it is counted, and users are told."""
+        """Count something that was skipped or changed, to report it to the user with its reason."""
         self._left_out[what, reason] += 1
         self._first.setdefault((what, reason), self._place(record).removeprefix(", "))
 
     def error(self, record: Place, what: str, remedy: str) -> FormatError:
-        """The error for a record: where, what was found, what to do."""
+        """Create the error for a record: where it is, what was found, and what to do."""
         return FormatError(f"{self.name}{self._place(record)}: {what}. {remedy}")
 
     def _place(self, record: Place) -> str:
-        """The member and the record, as the end of a file's name."""
+        """Return the member and the record as a suffix to the file's name."""
         parts = [self.member, f"record {record}" if isinstance(record, int) else record]
         return "".join(f", {part}" for part in parts if part)
 
     def crowd(self) -> Crowd:
-        """All that was collected."""
+        """Return everything that was collected."""
         if not self._items:
             raise FormatError(f"{self.name}: no records. Export the project again.")
         has_labels, has_spans = bool(self._labels or self._gold_labels), bool(self._span_rows or self._gold_spans)
         if has_labels and has_spans:
-            raise FormatError(f"{self.name}: labels of texts and marked spans in one file. Choose with --question.")
+            raise FormatError(
+                f"{self.name}: the file has both labels of texts and marked spans. Choose with --question."
+            )
         if not has_labels and not has_spans:
-            raise FormatError(f"{self.name}: nobody annotated anything here.{self._summary()} Export annotated tasks.")
+            raise FormatError(f"{self.name}: there are no annotations.{self._summary()} Export annotated tasks.")
         try:
             return self._tagged_crowd() if has_spans else self._labelled_crowd()
         except UnicodeEncodeError:
             raise FormatError(
-                f"{self.name}: a text holds half of a character (a lone surrogate). Export the file again as UTF-8."
+                f"{self.name}: a text contains half of a character (a lone surrogate). Export the file again as UTF-8."
             ) from None
 
     def _summary(self) -> str:
@@ -326,13 +326,13 @@ class Collector:
     def _check_spans(self, item: int, spans: Sequence[MarkedSpan], record: int) -> None:
         text = self._texts[item]
         if text is None:
-            raise self.error(record, "marked spans and no text", "Export the texts, too.")
+            raise self.error(record, "marked spans without a text", "Include the texts in the export.")
         for start, end, kind in spans:
             if not 0 <= start < end <= len(text):
                 raise self.error(
                     record,
-                    f"the span {start} to {end} does not lie in the text of {pluralise(len(text), 'character')}",
-                    "Export the file again; places are counted in characters from 0.",
+                    f"the span {start} to {end} lies outside the text of {pluralise(len(text), 'character')}",
+                    "Export the file again; offsets are in characters and start at 0.",
                 )
             if not isinstance(kind, str) or not kind.strip():
                 raise self.error(record, f"the span {start} to {end} has no type", "Give each span a label.")
@@ -352,24 +352,24 @@ class Collector:
             }
         )
         source = TableSource(self.name, word="record", numbers=np.array(self._label_rows.record, dtype=np.int64)[rows])
-        # One row of each pair was taken already; partial labels may be several
+        # Only one row of each pair is left, except for partial labels
         policy = Duplicates.keep if self._policy is Duplicates.keep or any(self._negated) else Duplicates.error
         labels = build_labels(table, source, classes=self.options.classes, duplicates=policy)
         gold, classes = self._code_gold_labels()
         texts = None if all(text is None for text in self._texts) else tuple(text or "" for text in self._texts)
-        pl.Series(texts or (), dtype=pl.String)  # raises where a text is no Unicode
+        pl.Series(texts or (), dtype=pl.String)  # raises if a text is not valid Unicode
         corpus = Corpus(names, texts=texts, classes=classes, gold=gold, question=self._asked)
         labels, corpus = align(labels, corpus)
         return Crowd(self._with_intake(labels), corpus)
 
     def _label_types(self) -> set[type]:
-        """The types of all labels and gold, which share their classes; numbers too large for a class are names."""
+        """Return the types of all labels and gold, which share classes; very large numbers count as text."""
         distinct = {label for label in chain(self._labels, self._gold_labels.values()) if label is not None}
         is_large = any(isinstance(label, int) and abs(label) >= LARGEST_NUMBER for label in distinct)
         return {type(label) for label in distinct} | ({str} if is_large else set())
 
     def _code_gold_labels(self) -> tuple[Ints | None, tuple[Any, ...]]:
-        """gold[i] and its classes."""
+        """Return gold[i] and its classes."""
         if not self._gold_labels:
             return None, ()
         column = label_column([self._gold_labels.get(item) for item in range(len(self._items))], self._label_types())
@@ -381,7 +381,7 @@ class Collector:
         texts = [text or "" for text in self._texts]
         tokenized = self._tokenized(texts)
         tokens = shared_texts(tokenized.tokens)
-        tokenized = replace(tokenized, tokens=tokenized.tokens.clear())  # the tags need places, and room
+        tokenized = replace(tokenized, tokens=tokenized.tokens.clear())  # the tags need only positions; free the tokens
         gold_items = sorted(self._gold_spans)
         annotations = Annotations(
             item=np.append(np.array(self._span_rows.item)[rows], np.array(gold_items, dtype=np.int64)),
@@ -391,7 +391,7 @@ class Collector:
         tagged = tag_texts(annotations, tokenized, self.options, self)
         count = int(np.searchsorted(tagged.annotation, len(rows)))
         gold = np.full(int(tokenized.offsets[-1]), UNKNOWN, dtype=np.int32)
-        gold[tagged.unit[count:]] = tagged.label[count:]  # those of gold stand last
+        gold[tagged.unit[count:]] = tagged.label[count:]  # the tags of gold come last
         tagged = self._sort_tags(tagged, rows, count)
         labels = self._tag_labels(tagged, rows, tokenized.offsets)
         corpus = Corpus(
@@ -407,7 +407,7 @@ class Collector:
         return Crowd(self._with_intake(labels), corpus)
 
     def _sort_tags(self, tagged: TaggedTexts, rows: Ints, count: int) -> TaggedTexts:
-        """The first tags by unit, then annotator: as labels stand, which need no room for sorting themselves then."""
+        """Sort the first `count` tags by unit and annotator, so that CrowdLabels need not sort a copy."""
         annotator = np.array(self._span_rows.annotator, dtype=np.int64)[rows]
         key = tagged.unit[:count].astype(np.int64)
         key *= max(len(self._annotators), 1)
@@ -417,7 +417,7 @@ class Collector:
         return replace(tagged, annotation=tagged.annotation[order], unit=tagged.unit[order], label=tagged.label[order])
 
     def _tag_labels(self, tagged: TaggedTexts, rows: Ints, offsets: Ints) -> CrowdLabels:
-        """The tags of all annotations but gold."""
+        """Return the tags of all annotations except gold."""
         annotator = np.array(self._span_rows.annotator, dtype=np.int32)[rows]
         weight, time = (np.array(column)[rows] for column in (self._span_rows.weight, self._span_rows.time))
         return CrowdLabels(
@@ -435,7 +435,7 @@ class Collector:
         )
 
     def _tokenized(self, texts: list[str]) -> TokenizedTexts:
-        """The tokens of all texts: the export's own where it has them for every text, else cut by the tokeniser."""
+        """Return the tokens of all texts: those of the export if every text has them, otherwise tokenise."""
         if len(self._tokens) < len(texts):
             return tokenize_texts(texts, self.options.tokens)
         places = [self._tokens[item] for item in range(len(texts))]
@@ -451,22 +451,22 @@ class Collector:
 
     @property
     def _asked(self) -> Question:
-        """The question by the tool's names; one that asks for a single answer is a choice of yes and no."""
+        """The question in the tool's terms; `topic=sports` has no kind, since its answers are yes and no."""
         kind = self.kind if self.wanted is None else ""
         return Question(name=self.question or "", kind=kind, target=self.target, field=self.field)
 
     @property
     def _policy(self) -> Duplicates:
-        """What to do with several annotations of one annotator on one item: the last counts unless said otherwise."""
+        """Policy for repeated annotations of an item by one annotator: by default, the last counts."""
         policy = Duplicates.parse(self.options.duplicates)
         return Duplicates.last if policy is Duplicates.error else policy
 
     def _last_rows(self, rows: CollectedRows, several: Bools | None = None) -> Ints:
-        """The rows that count, in the order in which they came: the last, or the first, of each (item, annotator).
+        """Return the rows that count, in input order, and report the annotations that they replace.
 
         Args:
             rows: The rows.
-            several: several[r], rows of which an annotator may give more than one to an item, such as partial labels.
+            several: several[r] marks rows that may occur repeatedly per item and annotator, such as partial labels.
         """
         kept = rows_that_count(rows, self._policy, several)
         taken = "later" if self._policy is Duplicates.last else "earlier"
@@ -475,7 +475,7 @@ class Collector:
         return kept
 
     def _extra_columns(self, rows: CollectedRows, kept: Ints) -> dict[str, Any]:
-        """Weight, time and kind of the labels, where they are known."""
+        """Return the known columns among weight, time, negated and kind."""
         columns: dict[str, Any] = {}
         weight, time = np.array(rows.weight)[kept], np.array(rows.time)[kept]
         if not (weight == 1.0).all():
@@ -493,7 +493,7 @@ class Collector:
         return tuple(self._kinds) if any(self._kinds) else None
 
     def _item_names(self) -> Names:
-        """Names as whole numbers if all are, else as text."""
+        """Return the names as integers if all are integers, otherwise as text."""
         names = list(self._items)
         if all(isinstance(name, int) and not isinstance(name, bool) for name in names):
             try:
@@ -503,7 +503,7 @@ class Collector:
         texts = pl.Series("item", [str(name) for name in names], dtype=pl.String)
         if texts.n_unique() != len(texts):
             twice = texts.filter(texts.is_duplicated())[0]
-            raise FormatError(f"{self.name}: item {twice!r} is named as a number and as text. Use one of them.")
+            raise FormatError(f"{self.name}: item {twice!r} occurs both as a number and as text. Use one of them.")
         return texts
 
     def _annotator_names(self) -> Names:
@@ -513,36 +513,32 @@ class Collector:
         return replace(labels, intake=replace(labels.intake, left_out=self._left_out_summary()))
 
 
-# What all exports of annotation tools share: items and gold are those that come with the labels.
-
-
 class ToolExport(FileFormat):
-    """An export of an annotation tool. A subclass says how it is recognised, and how its labels are read."""
+    """Base class for exports of annotation tools. A subclass recognises its files and reads their labels."""
 
     is_tool_export = True
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:  # noqa: ARG002
-        """The items that were annotated, with gold where the export marks it."""
+        """Read the annotated items, with gold if the export marks it."""
         corpus = self.read_crowd(file, ReadOptions()).corpus
         if corpus is None or (corpus.texts is None and corpus.tokens is None and corpus.gold is None):
-            raise CorpusError(f"{file.name}: {self.title} has neither texts nor gold here. Give the items' own file.")
+            raise CorpusError(
+                f"{file.name}: {self.title} has neither texts nor gold here. Give the file of the items instead."
+            )
         return corpus
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:  # noqa: ARG002
-        """The gold that the export marks; without any, the labels of its only annotator, such as a consensus."""
+        """Read the gold of the export, or without gold the labels of its only annotator, such as a consensus."""
         crowd = self.read_crowd(file, ReadOptions())
         if len(crowd.labels.annotators) != 1 and (crowd.corpus is None or crowd.corpus.gold is None):
-            raise CorpusError(f"{file.name}: no gold is marked in {self.title}. Aggregate its labels first.")
+            raise CorpusError(f"{file.name}: {self.title} contains no gold. Aggregate its labels first.")
         return answers_from_crowd(crowd.labels, crowd.corpus, file.name)
 
 
-# Times as exports write them.
-
-
 def parse_time(value: Any) -> float | None:
-    """Seconds since 1970 from a time written as ISO 8601 or as a number; None for anything else."""
+    """Parse a time in ISO 8601, or a number, to seconds since 1970; None for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if -LARGEST_NUMBER < value < LARGEST_NUMBER else None  # NaN is neither
+        return float(value) if -LARGEST_NUMBER < value < LARGEST_NUMBER else None  # NaN fails both comparisons
     if not isinstance(value, str):
         return None
     try:

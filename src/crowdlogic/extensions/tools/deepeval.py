@@ -1,8 +1,8 @@
-"""DeepEval: a test run as the package keeps it, `.deepeval/.latest_run_full.json` or `test_run_*.json`.
+"""Reader for DeepEval test runs: `.deepeval/.latest_run_full.json` or `test_run_*.json`.
 
-An item is a test case; a judge is a metric, with the model that evaluated, where the run names one; its grade is
-whether the metric was met (pass or fail). Metrics with a model are of the kind llm, others are code. Written after
-deepeval 4.3.1, with whose own classes such a file was written.
+Each test case becomes an item and each metric a judge, named with the evaluation model if the run states one. The
+grade is whether the metric was met (pass or fail). Metrics with a model are of kind llm, others of kind code. Tested
+with files written by the classes of deepeval 4.3.1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crowdlogic.extensions.tools.grades import Grades
 
 CASES = ("testCases", "conversationalTestCases")
 WRAPPED = "testRunData"
-"""The key under which some versions keep the whole run."""
+"""The key under which some versions nest the whole run."""
 
 
 class DeepEvalRun(ToolExport):
@@ -27,12 +27,12 @@ class DeepEvalRun(ToolExport):
     name, title, suffixes = "deepeval", "a test run of DeepEval", (".json",)
 
     def recognises(self, head: bytes) -> bool:
-        """An object with test cases that have metrics' data."""
+        """Return whether this is an object with test cases that have metric data."""
         paths = outline_json(head).paths
         return any(f"{at}{cases}[].metricsData" in paths for at in ("", f"{WRAPPED}.") for cases in CASES)
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """The verdicts of all metrics on all test cases."""
+        """Read the verdicts of all metrics on all test cases."""
         grades, names = Grades(file.name, options), Counter[str]()
         wrapped = (WRAPPED,) if WRAPPED in outline_json(file.head()).paths else ()
         for cases in CASES:

@@ -1,13 +1,12 @@
-"""doccano's export: a zip file or folder with one JSONL (or JSON) file per member of the project.
+"""Reader for doccano exports: a zip file or folder with one JSONL (or JSON) file per member of the project.
 
-Categories (`label`, `cats`: a list of names) and spans (`label`: [start, end, type]; `entities`: the same, or objects
-with start_offset and end_offset) are read. A project in which members share their annotations exports one `all.jsonl`,
-which does not say who annotated what: it is refused.
+Supported are categories (`label` or `cats`: a list of names) and spans (`label` or `entities`: [start, end, type], or
+objects with start_offset and end_offset). A project in which members share their annotations exports one `all.jsonl`,
+which does not record who annotated what, and is rejected.
 
 A member's file lists every text of the project unless only confirmed ones were exported, so a text without spans may
-be one that the member never saw. Where all members' files hold the same texts, such texts count as not seen; where
-they differ (an export of confirmed texts), they were seen and hold no entity.
-
+be one that the member never saw. If all members' files contain the same texts, a text without spans counts as not
+seen. If the texts differ (an export of confirmed texts), it counts as annotated with no entities.
 Layout as in doccano 1.8 (backend/data_export).
 """
 
@@ -26,7 +25,7 @@ from crowdlogic.extensions.tools.collector import Collector, ToolExport, require
 from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 
 SHARED = "all"
-"""The name of the one file of a project in which members share their annotations."""
+"""Name of the only file exported by a project whose members share annotations."""
 
 CATEGORIES, SPANS = "categories", "spans"
 FIELDS = ("label", "cats", "entities")
@@ -34,27 +33,27 @@ REMEDY = "Export the project again."
 
 
 class Doccano(ToolExport):
-    """One file per member."""
+    """doccano export with one file per member."""
 
     name, title, suffixes = "doccano", "doccano's export", (".zip", ".jsonl", ".json")
 
     def recognises(self, head: bytes) -> bool:
-        """A record has an id, a text, labels and comments."""
+        """Return whether the records have an id, a text, labels and comments."""
         return _is_doccano(outline_json(head)) and outline_json(head).has("Comments")
 
     def recognises_folder(self, folder: Folder) -> bool:
-        """Every JSONL or JSON file in it has a text and labels in each record."""
+        """Return whether the records of every JSONL or JSON file have an id, a text and labels."""
         names = _member_names(folder)
         return bool(names) and all(_is_doccano(outline_json(member_file(folder, name).head())) for name in names)
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels or tags of all members, and the texts."""
+        """Read the labels or tags of all members, and the texts."""
         collector = Collector(file.name, options)
         files = _files(file)
         for member in files:
             if _annotator(member) == SHARED:
                 raise FormatError(
-                    f"{member.name}: annotations that members share are exported without saying whose they are. "
+                    f"{member.name}: members share their annotations, so the export does not say who made them. "
                     f"In doccano, make a project without 'Share annotations across all users', and export that."
                 )
         survey = _survey(files)
@@ -79,7 +78,7 @@ def _member_names(folder: Folder) -> list[str]:
 
 
 def _files(file: InputFile) -> list[InputFile]:
-    """The members' files; a single file is that of one member."""
+    """Return the members' files; a single file belongs to one member."""
     if not file.is_folder:
         return [file]
     names = _member_names(file.folder)
@@ -93,7 +92,7 @@ def _member(file: InputFile) -> str:
 
 
 def _annotator(file: InputFile) -> str:
-    """The member's name, which the file has."""
+    """Return the member's name, taken from the file name."""
     return PurePosixPath(str(file.path).replace("\\", "/")).name.removesuffix(".gz").rsplit(".", 1)[0]
 
 
@@ -104,7 +103,7 @@ def _records(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
 
 @dataclass(frozen=True)
 class _Survey:
-    """What the files hold: field -> categories or spans, and whether all files have the same texts."""
+    """Survey of the files: field -> categories or spans, and whether all files have the same texts."""
 
     kinds: dict[str, str]
     same_texts: bool
@@ -144,9 +143,9 @@ def _read_record(
 
 
 def _parse_span(span: Any, collector: Collector, number: int) -> MarkedSpan:
-    """A span as [start, end, type], or as an object."""
+    """Parse a span given as [start, end, type] or as an object."""
     if isinstance(span, dict):
         span = [span.get("start_offset"), span.get("end_offset"), span.get("label")]
     if not isinstance(span, list) or len(span) != 3 or not all(type(at) is int for at in span[:2]):
-        raise collector.error(number, f"{str(span)[:60]!r} is no span of [start, end, label]", REMEDY)
+        raise collector.error(number, f"expected a span [start, end, label], found {str(span)[:60]!r}", REMEDY)
     return span[0], span[1], span[2]

@@ -1,7 +1,7 @@
-"""fastText: a document a line, each with its label in front: `__label__positive the text`.
+"""Reader and writer for fastText files: one document per line, preceded by its label (`__label__positive the text`).
 
-What the format cannot hold is said rather than lost: labels must have no white space, and a line break within a text
-becomes a space, since fastText ends a document at it. The names of items are not kept; read again, they are numbers.
+Labels that contain white space are rejected, because the format cannot represent them. Line breaks within a text become
+spaces, since fastText ends a document at a line break. Item names are not stored; on reading, items are numbered.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from crowdlogic.errors import FormatError, OptionError
 
 MARK = "__label__"
 BREAKS = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
-"""What ends a line for some reader."""
+"""Characters that some readers treat as the end of a line."""
 
 
 class FastText(FileFormat):
@@ -33,28 +33,28 @@ class FastText(FileFormat):
     name, title, suffixes = "fasttext", "fastText", (".ft", ".fasttext")
 
     def recognises(self, head: bytes) -> bool:
-        """Every line begins with a label."""
+        """Return whether the file begins with a label."""
         return head.startswith(MARK.encode())
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:  # noqa: ARG002
-        """Texts, numbered from 0, with their labels as gold."""
+        """Read the texts, numbered from 0, with their labels as gold."""
         labels, texts, source = _parse_lines(file)
         codes, classes = code_labels(labels, source)
         return Corpus(pl.Series("item", np.arange(len(texts))), texts=tuple(texts), classes=classes, gold=codes)
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
-        """One label for each document, numbered from 0."""
+        """Read one label for each document, numbered from 0."""
         return answers_from_gold(self.read_corpus(file, columns), file.name)
 
     def encode_corpus(self, corpus: Corpus, target: str) -> bytes:
-        """Texts with their gold; texts without gold are left out."""
+        """Encode the texts with their gold labels; texts without gold are skipped."""
         if corpus.gold is None:
             raise OptionError(f"{target}: fastText needs a label for each text, and the items have no gold.")
         names: list[ClassName | None] = [*corpus.classes, None]
         return _encode_lines([names[code] for code in corpus.gold], corpus, target)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
-        """Texts with their answers; texts without an answer are left out."""
+        """Encode the texts with their answers; texts without an answer are skipped."""
         return _encode_lines(estimate.answer_names(), corpus, target)
 
 
@@ -68,7 +68,7 @@ def _encode_lines(labels: list[ClassName | None], corpus: Corpus | None, target:
         )
     spaced = next((name for name in labels if name is not None and str(name).split() != [str(name)]), None)
     if spaced is not None:
-        raise OptionError(f"{target}: the class {spaced!r} has white space, which fastText cannot hold. Rename it.")
+        raise OptionError(f"{target}: the class {spaced!r} contains white space, which fastText forbids. Rename it.")
     lines = [
         f"{MARK}{label} {BREAKS.sub(' ', text)}\n"
         for label, text in zip(labels, corpus.texts, strict=True)
@@ -78,7 +78,7 @@ def _encode_lines(labels: list[ClassName | None], corpus: Corpus | None, target:
 
 
 def _parse_lines(file: InputFile) -> tuple[pl.Series, list[str], TableSource]:
-    """The label and the text of each line that is not blank."""
+    """Return the labels and texts of all lines that are not blank."""
     try:
         lines = file.content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as wrong:
@@ -99,6 +99,6 @@ def _parse_lines(file: InputFile) -> tuple[pl.Series, list[str], TableSource]:
 
 def _check_line(label: str, text: str, where: str) -> None:
     if not label.startswith(MARK) or label == MARK:
-        raise FormatError(f"{where}: no label in front. Begin each line with {MARK} and the label.")
+        raise FormatError(f"{where}: no label at the start. Begin each line with {MARK} and the label.")
     if text.startswith(MARK):
         raise FormatError(f"{where}: several labels for one text. Give one; make one file per label for the others.")

@@ -1,14 +1,14 @@
-"""Grades that judges gave to outputs, as labels: what the importers of evaluation tools share.
+"""Conversion of judges' grades to labels, shared by the importers of evaluation tools.
 
-A judge is an annotator: an assertion, a scorer, a metric or a person. What it judges by is its criterion; several
-judges may share one. Grades become classes by these rules, the same for every tool:
+A judge is an annotator: an assertion, a scorer, a metric or a person. Its criterion is what it judges; several judges
+may share a criterion. Grades become classes by the same rules for every tool:
 
-- true and false are the tool's words for them, such as pass and fail; so are numbers, where all are 0 or 1;
-- text is a class as it is; whole numbers are classes, too;
-- other numbers are a pass from `threshold` on and a fail below it, and are refused without a threshold.
+- booleans, and numbers that are all 0 or 1, become the tool's words for true and false, such as pass and fail;
+- text and whole numbers are used as classes;
+- other numbers are a pass if they are at least `threshold` and a fail otherwise; without a threshold they are rejected.
 
-Without `--question` all judges are taken as opinions on one question (is the output good?), unless two criteria share
-no class: then they cannot be opinions on the same question, and one must be chosen.
+Without `--question`, all judges are assumed to answer one question (is the output good?). If two criteria have no class
+in common, they cannot be answers to the same question, and the user must choose one.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from crowdlogic.errors import FormatError, name_list
 from crowdlogic.extensions.tools.collector import Collector
 
 PASS, FAIL = "pass", "fail"
-MOST_NAMED = 12
-"""How many criteria a message lists."""
+MAX_LISTED = 12
+"""Maximum number of criteria listed in a message."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grade:
-    """What one judge said of one output.
+    """Grade that one judge gave to one output.
 
     Attributes:
         item: The code of the output.
-        criterion: What it was judged by.
-        judge: Who judged, where a criterion may have several judges; else empty.
-        value: The grade: truth, number or text.
-        record: The record of the export, for messages.
-        kind: What the judge is: human, llm, code, or empty where it is not known.
+        criterion: The criterion of the judge.
+        judge: Name of the judge, if a criterion may have several judges; otherwise empty.
+        value: The grade: boolean, number or text.
+        record: Record number in the export, for messages.
+        kind: Kind of the judge: human, llm, code, or empty if unknown.
         time: When the grade was given, in seconds.
     """
 
@@ -53,27 +53,27 @@ class Grade:
 
     @property
     def annotator(self) -> str:
-        """The judge's name among the annotators."""
+        """Name of the judge as an annotator."""
         return f"{self.criterion} ({self.judge})" if self.judge else self.criterion
 
 
 class Grades:
-    """The grades of an evaluation, as an importer finds them."""
+    """Collection of the grades of an evaluation, filled by an importer."""
 
     def __init__(self, name: str, options: ReadOptions, *, scale: tuple[str, ...] = (PASS, FAIL)) -> None:
-        """Grades of a file.
+        """Create an empty collection.
 
         Args:
-            name: What messages call the file.
+            name: Name of the file in messages.
             options: The user's options.
-            scale: The tool's own words for grades; the first two are those for true and false.
+            scale: The tool's words for grades; the first two mean true and false.
         """
         self.name, self.options, self.scale = name, options, scale
         self.collector = Collector(name, replace(options, question=None))
         self._grades: list[Grade] = []
 
     def item(self, name: Any, text: Any = None) -> int:
-        """The code of an output, by its name; a structured output is kept as JSON."""
+        """Return the code of an output, adding it if it is new; structured output is stored as JSON."""
         known = text if text is None or isinstance(text, str) else json.dumps(text, ensure_ascii=False)
         return self.collector.item(name, text=known)
 
@@ -88,7 +88,7 @@ class Grades:
         kind: str = "",
         time: float | None = None,
     ) -> None:
-        """A judge graded an output. What is no grade (missing, a list, not a number) is left out and counted."""
+        """Add a grade. A value that is not a grade (missing, a list, not finite) is skipped and counted."""
         if not isinstance(criterion, str) or not criterion.strip():
             raise self.collector.error(record, "a grade whose judge has no name", "Export the evaluation again.")
         if not isinstance(value, bool | int | float | str) or value == "" or _is_no_number(value):
@@ -100,7 +100,7 @@ class Grades:
         )
 
     def crowd(self) -> Crowd:
-        """All grades, as labels of the outputs."""
+        """Return all grades as labels of the outputs."""
         chosen = self._choose_criterion()
         numbers = [
             one.value for one in chosen if isinstance(one.value, int | float) and not isinstance(one.value, bool)
@@ -113,18 +113,18 @@ class Grades:
         return self.collector.crowd()
 
     def _choose_criterion(self) -> list[Grade]:
-        """The grades by the criterion that was asked for; all of them where none was."""
+        """Return the grades of the criterion chosen with `--question`; all grades if none was chosen."""
         wanted = self.options.question
         if wanted is None:
             return self._grades
         chosen = [one for one in self._grades if one.criterion == wanted]
         if not chosen:
-            found = name_list(dict.fromkeys(one.criterion for one in self._grades), most=MOST_NAMED)
-            raise FormatError(f"{self.name}: nothing was graded by {wanted!r}. There are {found or 'no grades'}.")
+            found = name_list(dict.fromkeys(one.criterion for one in self._grades), most=MAX_LISTED)
+            raise FormatError(f"{self.name}: no grades for {wanted!r}. Found: {found or 'no grades at all'}.")
         return chosen
 
     def _label(self, one: Grade, *, only_truth: bool) -> str | int:
-        """The class that a grade means."""
+        """Return the class of a grade."""
         value, (positive, negative), threshold = one.value, self.scale[:2], self.options.threshold
         if isinstance(value, str):
             return value
@@ -133,18 +133,18 @@ class Grades:
         if threshold is not None:
             return positive if value >= threshold else negative
         if value != int(value) or abs(value) >= LARGEST_NUMBER:
-            remedy = "Say from which number on a grade is a pass: --threshold 0.5."
+            remedy = "Give the lowest number that counts as a pass, for example --threshold 0.5."
             raise self.collector.error(one.record, f"the grade {value} is a number, not a class", remedy)
         return int(value)
 
     def _scale_of(self, label: str | int) -> tuple[str, ...]:
-        """The classes that a judge who gave this label could have given: those of the tool, any number, or it alone."""
+        """Return the classes this judge could have chosen: the tool's scale, any number, or only this label."""
         if isinstance(label, int):
             return ("numbers",)
         return self.scale if label in self.scale else (label,)
 
     def _refuse_unlike_criteria(self, grades: list[Grade], labels: list[str | int]) -> None:
-        """Refuse criteria that share no class: they are different questions."""
+        """Raise an error if two criteria have no class in common, since they are different questions."""
         classes: dict[str, set[str]] = defaultdict(set)
         for one, label in zip(grades, labels, strict=True):
             classes[one.criterion].update(self._scale_of(label))
@@ -154,7 +154,7 @@ class Grades:
             raise FormatError(
                 f"{self.name}: the answers of {first!r} ({name_list(sorted(classes[first]), most=4)}) and of "
                 f"{unlike!r} ({name_list(sorted(classes[unlike]), most=4)}) have no class in common, so they "
-                f"are different questions. Choose one with --question: {name_list(classes, most=MOST_NAMED)}."
+                f"are different questions. Choose one with --question: {name_list(classes, most=MAX_LISTED)}."
             )
 
 

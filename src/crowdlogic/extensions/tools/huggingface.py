@@ -1,7 +1,7 @@
-"""A Hugging Face dataset on disk: the folder that `save_to_disk` writes and `load_from_disk` reads.
+"""Reader and writer for Hugging Face datasets on disk, as used by `save_to_disk` and `load_from_disk`.
 
-The rows are Arrow streams, which polars reads and writes; `dataset_info.json` says what the columns are. A column of
-class names is a ClassLabel: numbers with names. A folder with several splits holds one such folder for each.
+The rows are Arrow streams, which polars reads and writes; `dataset_info.json` describes the columns. A column of class
+names is stored as a ClassLabel: numbers with names. A folder with several splits contains one such folder per split.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ from crowdlogic.errors import DataError, FormatError, name_list
 INFO, STATE, SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 ROWS = "data-00000-of-00001.arrow"
 CLASS_COLUMNS = ("label", "tags")
-"""Columns whose text becomes a ClassLabel."""
+"""Text columns that are written as a ClassLabel."""
 
 
 class HuggingFace(TableFormat):
-    """A folder of Arrow files with what its columns mean."""
+    """A folder of Arrow files with a description of the columns."""
 
     name, title, suffixes = "huggingface", "a Hugging Face dataset", (".hf",)
     writes_folder = True
 
     def recognises_folder(self, folder: Folder) -> bool:
-        """The folder of a dataset or of several splits."""
+        """Return whether the folder contains a dataset or several splits."""
         return {INFO, STATE} <= set(folder.names) or SPLITS in folder.names
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """The rows of the one split, with names where there are class numbers."""
+        """Read the rows of the only split, with class numbers replaced by names."""
         if not file.is_folder:
-            raise FormatError(f"{file.name}: a Hugging Face dataset is a folder, as save_to_disk writes it.")
+            raise FormatError(f"{file.name}: a Hugging Face dataset is a folder. Give the one written by save_to_disk.")
         folder = file.folder
         at = _find_split(folder, file.name)
         state, info = _read_json(folder, f"{at}{STATE}"), _read_json(folder, f"{at}{INFO}")
         parts = [_read_rows(folder, f"{at}{name}") for name in _row_files(state, f"{file.name}: {at}{STATE}")]
         if not parts:
-            raise FormatError(f"{file.name}: {at}{STATE} names no files of rows. Save the dataset again.")
+            raise FormatError(f"{file.name}: {at}{STATE} lists no data files. Save the dataset again.")
         table = pl.concat(parts, how="vertical_relaxed")
         features = info.get("features")
         for column, feature in (features if isinstance(features, dict) else {}).items():
@@ -61,24 +61,24 @@ class HuggingFace(TableFormat):
         return require_rows(table, file.name), TableSource(file.name)
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels of a long table, with the texts where it has them; or of a wide table if the options say so."""
+        """Read labels and any texts from a long table, or labels from a wide one if `options.wide` is set."""
         if options.wide:
             return super().read_crowd(file, options)
         table, source = self.read_table(file)
         return assemble_crowd(table, source, options, corpus=_texts_of_items(table, source, options))
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:
-        """Labels as a long table, with the texts where they are known; for sequences a row per tagged sentence."""
+        """Encode labels as a long table, with texts if known; for sequences, one row per tagged sentence."""
         return self.encode_table(_add_texts(labels_table(labels), corpus), target)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
-        """Answers with the texts where they are known: item, text, label, confidence, p_ columns."""
+        """Encode answers, with texts if known: item, text, label, confidence, p_ columns."""
         if estimate.offsets is not None:
             return super().encode_estimate(estimate, corpus, target)
         return self.encode_table(_add_texts(estimate.to_frame(), corpus), target)
 
-    def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:  # noqa: ARG002 (any table will do)
-        """The files of the folder."""
+    def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:  # noqa: ARG002 (no column is required)
+        """Encode the files of the folder."""
         features: dict[str, Any] = {}
         for column in table.columns:
             names = _classes_in(table[column]) if column in CLASS_COLUMNS else None
@@ -104,7 +104,7 @@ HUGGINGFACE = HuggingFace()
 
 
 def hash_rows(content: bytes) -> str:
-    """The fingerprint by which the package names what it caches: made from the rows, so that it is the same again."""
+    """Return the fingerprint used by datasets for caching: a hash of the rows, so that it is reproducible."""
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
@@ -113,15 +113,15 @@ def _to_json(value: Any) -> bytes:
 
 
 def _find_split(folder: Folder, name: str) -> str:
-    """The path of the one split within the folder, with a slash at its end; empty where the folder is the split."""
+    """Return the path of the only split within the folder, ending in a slash; empty if the folder is the split."""
     if SPLITS not in folder.names:
         return ""
     splits = _read_json(folder, SPLITS).get("splits")
     if not isinstance(splits, list) or not all(isinstance(split, str) for split in splits) or not splits:
-        raise FormatError(f"{name}: {SPLITS} names no splits. Save the dataset again.")
+        raise FormatError(f"{name}: {SPLITS} lists no splits. Save the dataset again.")
     if len(splits) > 1:
         raise FormatError(
-            f"{name}: holds the splits {name_list(splits)}. Name the folder of one, such as {name}/{splits[0]}."
+            f"{name}: contains the splits {name_list(splits)}. Give the folder of one, such as {name}/{splits[0]}."
         )
     return f"{splits[0]}/"
 
@@ -134,17 +134,17 @@ def _read_json(folder: Folder, name: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as problem:
         raise FormatError(f"{folder.name}: {name} is not JSON ({problem}). Save the dataset again.") from None
     if not isinstance(found, dict):
-        raise FormatError(f"{folder.name}: {name} holds no JSON object. Save the dataset again.")
+        raise FormatError(f"{folder.name}: {name} is not a JSON object. Save the dataset again.")
     return found
 
 
 def _row_files(state: Mapping[str, Any], where: str) -> list[str]:
-    """The names of the files with rows. A name that leads out of the folder is refused."""
+    """Return the names of the data files. A name that points outside the folder raises an error."""
     entries = state.get("_data_files")
     names = [entry.get("filename") if isinstance(entry, dict) else None for entry in entries or ()]
     for name in names:
         if not isinstance(name, str) or PurePosixPath(name).name != name:
-            raise FormatError(f"{where}: {name!r} is no file of this folder. Save the dataset again.")
+            raise FormatError(f"{where}: {name!r} is not a file in this folder. Save the dataset again.")
     return [str(name) for name in names]
 
 
@@ -157,11 +157,11 @@ def _read_rows(folder: Folder, name: str) -> pl.DataFrame:
         if isinstance(problem, DataError):
             raise
         text = str(problem)[:80]
-        raise FormatError(f"{folder.name}: {name} is not an Arrow stream that can be read ({text}).") from problem
+        raise FormatError(f"{folder.name}: {name} cannot be read as an Arrow stream ({text}).") from problem
 
 
 def _class_names(feature: Any) -> list[str] | None:
-    """The names of a ClassLabel, or of the ClassLabels in a list; None for other columns."""
+    """Return the names of a ClassLabel, or of the ClassLabels in a list; None for other columns."""
     while isinstance(feature, dict) and feature.get("_type") in ("List", "LargeList", "Sequence"):
         feature = feature.get("feature")
     if not isinstance(feature, dict) or feature.get("_type") != "ClassLabel":
@@ -171,7 +171,7 @@ def _class_names(feature: Any) -> list[str] | None:
 
 
 def _names_for_codes(codes: pl.Series, names: list[str]) -> pl.Series:
-    """Names instead of the numbers of classes; a number without a name, such as -1, is missing."""
+    """Replace class numbers by names; a number without a name, such as -1, becomes missing."""
     table = pl.DataFrame({"code": pl.Series(range(len(names)), dtype=pl.Int64), "name": names})
     flat = codes.explode() if isinstance(codes.dtype, pl.List) else codes
     if not flat.dtype.is_integer():
@@ -181,7 +181,7 @@ def _names_for_codes(codes: pl.Series, names: list[str]) -> pl.Series:
 
 
 def _codes_for_names(column: pl.Series, names: list[str]) -> pl.Series:
-    """The numbers of classes instead of their names."""
+    """Replace class names by their numbers."""
     table = pl.DataFrame({"name": names, "code": pl.Series(range(len(names)), dtype=pl.Int64)})
     flat = column.explode() if isinstance(column.dtype, pl.List) else column
     joined = flat.to_frame("name").join(table, on="name", how="left", maintain_order="left")["code"]
@@ -189,7 +189,7 @@ def _codes_for_names(column: pl.Series, names: list[str]) -> pl.Series:
 
 
 def _fold(flat: pl.Series, like: pl.Series) -> pl.Series:
-    """The entries as lists again, of the lengths of another column; an empty list was one missing entry."""
+    """Regroup exploded entries into lists like those of another column; explode made an empty list one null."""
     lengths = like.list.len().fill_null(0).to_list()
     values, at, lists = flat.to_list(), 0, []
     for length in lengths:
@@ -199,13 +199,13 @@ def _fold(flat: pl.Series, like: pl.Series) -> pl.Series:
 
 
 def _classes_in(column: pl.Series) -> list[str] | None:
-    """The classes of a column of text, or of lists of text; None where it holds something else."""
+    """Return the classes of a column of text or lists of text; None for other types."""
     flat = column.explode() if isinstance(column.dtype, pl.List) else column
     return [str(name) for name in sort_classes(flat.drop_nulls().to_list())] if flat.dtype == pl.String else None
 
 
 def _feature(dtype: Any, names: list[str] | None) -> dict[str, Any]:
-    """What a column holds, in the words of dataset_info.json. polars writes long text and long lists."""
+    """Describe a column for dataset_info.json. polars writes the large variants of strings and lists."""
     if isinstance(dtype, pl.List):
         return {"feature": _feature(dtype.inner, names), "_type": "LargeList"}
     if names is not None:
@@ -215,7 +215,7 @@ def _feature(dtype: Any, names: list[str] | None) -> dict[str, Any]:
 
 
 def _add_texts(table: pl.DataFrame, corpus: Corpus | None) -> pl.DataFrame:
-    """The table with a column of texts behind the item, where they are known."""
+    """Add a column of texts after the item, if the texts are known."""
     if corpus is None or corpus.texts is None or "tags" in table.columns:
         return table
     texts = pl.DataFrame({"item": corpus.items, "text": pl.Series(corpus.texts, dtype=pl.String)})
@@ -225,7 +225,7 @@ def _add_texts(table: pl.DataFrame, corpus: Corpus | None) -> pl.DataFrame:
 
 
 def _texts_of_items(table: pl.DataFrame, source: TableSource, options: ReadOptions) -> Corpus | None:
-    """The texts of a long table of labels, each item's once; None where it has none, or not one for each item."""
+    """Return one text per item of a long table of labels; None if any item lacks a text or has several."""
     roles = find_roles(table.columns, options.columns, where=source.name)
     if not {"item", "text"} <= set(roles) or "tags" in roles:
         return None

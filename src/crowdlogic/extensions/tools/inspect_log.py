@@ -1,10 +1,10 @@
-"""Inspect (inspect_ai): its logs, .eval (a zip file) or .json, with the score of every scorer.
+"""Reader for Inspect (inspect_ai) logs: .eval (a zip file) or .json, with the scores of all scorers.
 
-An item is a sample's output, named by the sample's id, and by the epoch where there are several. A judge is a scorer; a
-scorer that gives several values at once (a dictionary) is a judge for each. Inspect writes grades as C, I, P and N
-(correct, incorrect, partial, no answer); truth values, and numbers where all are 0 or 1, become C and I. A scorer that
-asked a model is of the kind llm, others are code; scores that a person changed are taken as they are now. Written after
-logs of version 2, by inspect_ai 0.3.285, as the package itself writes them.
+Each sample becomes an item named by the sample's id, and by the epoch if there are several. Each scorer becomes a
+judge; a scorer that returns a dictionary becomes one judge per key. Inspect writes grades as C, I, P and N (correct,
+incorrect, partial, no answer); booleans, and numbers that are all 0 or 1, become C and I. A scorer that used a model is
+of kind llm, others are of kind code. Scores edited by a person are read with their current value. Tested with logs of
+version 2 written by inspect_ai 0.3.285.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ HEADER = "header.json"
 
 
 class InspectLog(ToolExport):
-    """A log of Inspect."""
+    """A log written by Inspect."""
 
     name, title, suffixes = "inspect", "a log of Inspect", (".eval", ".json")
 
     def recognises(self, head: bytes) -> bool:
-        """An object with an eval, a plan or results, and samples."""
+        """Return whether this is an object with a version, a status and an eval with a run id."""
         return {"version", "status", "eval", "eval.run_id"} <= outline_json(head).paths
 
     def recognises_folder(self, folder: Folder) -> bool:
-        """A zip file with a journal or a header, and samples."""
+        """Return whether the zip file has a journal or a header, and samples."""
         names = set(folder.names)
         return bool(names & {STARTED, HEADER}) and any(name.startswith(SAMPLES) for name in names)
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """The scores of all scorers on all samples."""
+        """Read the scores of all scorers on all samples."""
         grades = Grades(file.name, options, scale=SCALE)
         samples = [_parse_sample(grades, sample, number) for number, sample in _iterate_samples(file)]
         one_epoch = len({sample.epoch for sample in samples}) <= 1
@@ -59,7 +59,7 @@ INSPECT = InspectLog()
 
 @dataclass(frozen=True)
 class Sample:
-    """What is kept of a sample: its name, its output, and (scorer, value, kind) of its scores."""
+    """Parsed sample: its id, its output, and its scores as (scorer, value, kind)."""
 
     number: int
     id: Any
@@ -69,7 +69,7 @@ class Sample:
 
 
 def _iterate_samples(file: InputFile) -> Iterator[tuple[int, Any]]:
-    """The samples one at a time: a log is large, and what is needed of it is not."""
+    """Yield the samples one at a time, so that a large log is never held in memory as a whole."""
     if not file.is_folder:
         yield from ((number, require_object(one, number, file)) for number, one in iterate_array(file, "samples"))
         return
@@ -89,7 +89,7 @@ def _parse_sample(grades: Grades, sample: dict[str, Any], number: int) -> Sample
     name, epoch = sample.get("id"), sample.get("epoch", 1)
     if not isinstance(name, str | int) or isinstance(name, bool) or not isinstance(epoch, int):
         raise grades.collector.error(
-            number, "a sample without an id or with an epoch that is no number", "Write the log again."
+            number, "a sample without an id, or with an epoch that is not a number", "Write the log again."
         )
     scores = sample.get("scores")
     found = list(_parse_scores(scores)) if isinstance(scores, dict) else []
@@ -100,7 +100,7 @@ def _parse_sample(grades: Grades, sample: dict[str, Any], number: int) -> Sample
 
 
 def _parse_scores(scores: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """Scorer, value and kind of each score; a scorer with several values is one for each."""
+    """Yield scorer, value and kind of each score; a scorer with several values yields one score per value."""
     for scorer, score in scores.items():
         value = score.get("value") if isinstance(score, dict) else None
         kind = "llm" if isinstance(score, dict) and _was_asked_of_a_model(score) else "code"
@@ -111,13 +111,13 @@ def _parse_scores(scores: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
 
 
 def _was_asked_of_a_model(score: dict[str, Any]) -> bool:
-    """Whether the score keeps the conversation with a model that graded."""
+    """Return whether the score contains the conversation with a grading model."""
     metadata = score.get("metadata")
     return isinstance(metadata, dict) and isinstance(metadata.get("grading"), list)
 
 
 def _completion(output: Any) -> str | None:
-    """The text of the output; logs before version 2 have it in the first choice only."""
+    """Return the text of the output; logs before version 2 only have it in the first choice."""
     if not isinstance(output, dict):
         return None
     text = output.get("completion")

@@ -1,7 +1,7 @@
-"""Label matrices of labelling functions as Snorkel makes them: L[item, function], -1 where a function abstains.
+"""Reader for Snorkel's label matrices of labelling functions: L[item, function], -1 where a function abstains.
 
-A .npy file holds the matrix (`numpy.save`). A .npz file holds it as `L`, or as its only matrix of whole numbers, and
-may hold gold as `Y` and the functions' names as `lfs`. Arrays are read without pickle.
+A .npy file contains the matrix (`numpy.save`). A .npz file contains it as `L`, or as its only integer matrix, and may
+contain gold labels as `Y` and the names of the functions as `lfs`. Arrays are read without pickle.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ ABSTAIN = -1
 MATRIX, GOLD, FUNCTIONS = "L", "Y", "lfs"
 NUMPY_MAGIC = b"\x93NUMPY"
 UNREADABLE = (*DAMAGED_ZIP, KeyError, MemoryError, TypeError, SyntaxError, TokenError)
-"""What numpy raises on a damaged file."""
+"""Exceptions that numpy raises for damaged files."""
 
 Arrays = dict[str, NDArray[np.generic]]
 
 
 class LabelMatrix(ToolExport):
-    """A matrix of items and labelling functions."""
+    """A label matrix with items as rows and labelling functions as columns."""
 
     name, title, suffixes = "label-matrix", "a label matrix", (".npy", ".npz")
 
     def recognises(self, head: bytes) -> bool:
-        """The first bytes of numpy's files."""
+        """Return whether the file starts with numpy's magic bytes."""
         return head.startswith(NUMPY_MAGIC)
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels of all functions, and gold where the file has it."""
+        """Read the labels of all functions, and gold labels if the file has them."""
         arrays = _load(file)
         matrix = _find_matrix(arrays, file)
         functions = _function_names(arrays.get(FUNCTIONS), matrix.shape[1], file)
@@ -50,7 +50,7 @@ class LabelMatrix(ToolExport):
         if gold is None:
             return Crowd(labels)
         if gold.shape != (len(matrix),) or not np.issubdtype(gold.dtype, np.integer):
-            raise FormatError(f"{file.name}: {GOLD} is not one whole number per row of the matrix. Save it again.")
+            raise FormatError(f"{file.name}: {GOLD} must have one integer per row of the matrix. Save it again.")
         known = np.unique(gold[gold != ABSTAIN])
         codes = np.where(gold == ABSTAIN, UNKNOWN, np.searchsorted(known, gold)).astype(np.int32)
         names = tuple(known.tolist()) if options.classes is None else labels.classes
@@ -63,7 +63,7 @@ LABEL_MATRIX = LabelMatrix()
 
 
 def _load(file: InputFile) -> Arrays:
-    """The arrays of a file, whose sizes are checked before they are read."""
+    """Read the arrays of a file after checking their sizes."""
     content = file.content
     limit = unpacked_limit(len(content))
     try:
@@ -76,22 +76,22 @@ def _load(file: InputFile) -> Arrays:
     except FormatError:
         raise
     except UNREADABLE as problem:
-        raise FormatError(f"{file.name}: no array that can be read ({str(problem)[:80]}). Save it again.") from problem
+        raise FormatError(f"{file.name}: the array cannot be read ({str(problem)[:80]}). Save it again.") from problem
 
 
 def _whole(array: object, file: InputFile) -> NDArray[np.generic]:
     if not isinstance(array, np.ndarray):
-        raise FormatError(f"{file.name}: holds something else than arrays. Save the matrix with numpy.save.")
+        raise FormatError(f"{file.name}: contains something other than arrays. Save the matrix with numpy.save.")
     return array
 
 
 def _find_matrix(arrays: Arrays, file: InputFile) -> NDArray[np.int64]:
-    """The matrix: L, or the only one of whole numbers."""
+    """Return the matrix: L, or the only integer matrix."""
     fitting = [name for name, array in arrays.items() if array.ndim == 2 and np.issubdtype(array.dtype, np.integer)]
     name = MATRIX if MATRIX in arrays else fitting[0] if len(fitting) == 1 else None
     if name not in fitting:
         what = ", ".join(f"{key} ({array.ndim}-d of {array.dtype})" for key, array in arrays.items()) or "nothing"
-        raise FormatError(f"{file.name}: no matrix of items and functions in whole numbers among {what}. Save it as L.")
+        raise FormatError(f"{file.name}: expected an integer matrix (items x functions), found: {what}. Save it as L.")
     return arrays[name].astype(np.int64)
 
 
@@ -100,5 +100,5 @@ def _function_names(names: NDArray[np.generic] | None, width: int, file: InputFi
         return [f"lf_{j}" for j in range(width)]
     found = [str(name) for name in names.ravel().tolist()]
     if len(found) != width or len(set(found)) != width:
-        raise FormatError(f"{file.name}: {FUNCTIONS} does not name each of the {width} functions once.")
+        raise FormatError(f"{file.name}: {FUNCTIONS} must have one distinct name for each of the {width} functions.")
     return found

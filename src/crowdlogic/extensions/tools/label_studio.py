@@ -1,8 +1,7 @@
-"""Label Studio's exports: JSON (whole tasks), JSON_MIN and CSV (a record per annotation).
+"""Reader and writer for Label Studio: JSON (whole tasks), JSON_MIN and CSV (one record per annotation).
 
-Choices, labels of text (spans), ratings, numbers, pairwise comparisons and taxonomies are read; regions of images and
-sound are not. Formats as label-studio-sdk writes them (label_studio_sdk.converter). Every csv is asked whether it is
-one, so the readers and writers are imported where they are used.
+Choices, text labels (spans), ratings, numbers, pairwise comparisons and taxonomies are supported; regions of images and
+audio are not. Formats as written by label-studio-sdk (label_studio_sdk.converter).
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from crowdlogic.extensions.tools.collector import Collector, ToolExport, parse_t
 from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 
 ROW_FIELDS = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
-"""The fields that every record of JSON_MIN and every row of CSV has."""
+"""Fields present in every record of JSON_MIN and every row of CSV."""
 
 TASK_FIELDS = (
     ("data", "annotations"),
@@ -48,33 +47,33 @@ TASK_FIELDS = (
     ("completions[].result",),
     ("predictions[].result",),
 )
-"""Fields of which a task has at least one group."""
+"""Groups of fields; a task has at least one group."""
 
 
 class LabelStudio(ToolExport):
-    """Tasks with the annotations of several people, or a record for each annotation."""
+    """Label Studio export: tasks with annotations, or one record per annotation."""
 
     name, title, suffixes = "label-studio", "Label Studio's export", (".json", ".csv", ".tsv")
 
     def recognises(self, head: bytes) -> bool:
-        """Tasks have data and annotations; records have the annotator, the annotation's id and times."""
+        """Return whether these are tasks (data, annotations) or records (annotator, annotation id, times)."""
         found = outline_json(head)
         if found.root:
             return any(found.has(*fields) for fields in (*TASK_FIELDS, ROW_FIELDS))
         return _is_row_header(head)
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels or tags of all annotators, texts, and gold from annotations marked as ground truth."""
+        """Read labels or tags of all annotators, texts, and gold from annotations marked as ground truth."""
         found = outline_json(file.head())
         is_tasks = bool(found.root) and not found.has(*ROW_FIELDS)
         return read_tasks(file, options) if is_tasks else read_rows(file, options)
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
-        """Tasks with the annotations of all annotators."""
+        """Encode tasks with the annotations of all annotators."""
         return encode_annotations(labels, corpus, target)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
-        """Tasks with the consensus as their prediction, in review order."""
+        """Encode tasks with the consensus as prediction, in review order."""
         return encode_predictions(estimate, corpus, target)
 
 
@@ -82,7 +81,7 @@ LABEL_STUDIO = LabelStudio()
 
 
 def _is_row_header(head: bytes) -> bool:
-    """Whether the first line of a csv or tsv file has all fields of a row."""
+    """Return whether the first line of a csv or tsv file has all fields of a row."""
     line = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", errors="replace").strip()
     try:
         columns = next(csv.reader(io.StringIO(line), delimiter="\t" if "\t" in line else ","), [])
@@ -90,8 +89,6 @@ def _is_row_header(head: bytes) -> bool:
         return False
     return set(ROW_FIELDS) <= set(columns)
 
-
-# What one result of Label Studio says: an answer, or a span of text whose place its quote may correct.
 
 SPANS = "labels"
 QUESTION_KINDS = {
@@ -103,7 +100,7 @@ QUESTION_KINDS = {
     "pairwise": "pairwise",
     "taxonomy": "taxonomy",
 }
-"""The types of results that can be read -> what kind of question they answer."""
+"""Supported types of results -> kind of question."""
 
 VALUE_FIELDS = {
     "choices": "choices",
@@ -112,13 +109,13 @@ VALUE_FIELDS = {
     "pairwise": "selected",
     "taxonomy": "taxonomy",
 }
-"""Where the answer stands in a result's value, by kind of question."""
+"""Kind of question -> field of a result's value that contains the answer."""
 
 REMEDY = "Export the project again."
 
 
 def parse_answers(value: Any, kind: str, collector: Collector, record: int) -> list[Any]:
-    """The answers in a result's value: several choices, or one of everything else."""
+    """Return the answers in a result's value: any number for choices and taxonomies, otherwise one."""
     field = VALUE_FIELDS[kind]
     found = value.get(field) if isinstance(value, dict) else None
     if kind in ("choices", "taxonomy"):
@@ -131,7 +128,7 @@ def parse_answers(value: Any, kind: str, collector: Collector, record: int) -> l
 
 
 def parse_spans(value: Any, text: str | None, collector: Collector, record: int) -> list[MarkedSpan]:
-    """The span in a result's value, once for each of its labels."""
+    """Return the span in a result's value, once for each of its labels."""
     if not isinstance(value, dict):
         raise collector.error(record, "a result without a value", REMEDY)
     labels = value.get("labels", value.get("hypertextlabels"))
@@ -139,18 +136,16 @@ def parse_spans(value: Any, text: str | None, collector: Collector, record: int)
         raise collector.error(record, "a span without a list of labels", REMEDY)
     place = _place(value)
     if place is None:
-        collector.leave_out(
-            "span", "without a place in characters (a region of something else than text): left out", record
-        )
+        collector.leave_out("span", "without character offsets (not a region of text): left out", record)
         return []
     if text is None:
-        raise collector.error(record, "a marked span and no text", "Export the texts, too.")
+        raise collector.error(record, "a marked span without a text", "Include the texts in the export.")
     repaired = _repair(place, value.get("text"), text, collector, record)
     return [] if repaired is None else [(*repaired, label) for label in labels]
 
 
 def _place(value: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Start and end of a span; those of the whole text where they are given by element, too."""
+    """Return start and end of a span, preferring offsets into the whole text to those into an element."""
     overall = value.get("globalOffsets")
     where = overall if isinstance(overall, dict) else value
     start, end = _whole_number(where.get("start")), _whole_number(where.get("end"))
@@ -164,42 +159,37 @@ def _whole_number(value: Any) -> int | None:
 
 
 def _repair(place: tuple[int, int], quote: Any, text: str, collector: Collector, record: int) -> tuple[int, int] | None:
-    """The place in characters. Browsers count UTF-16 units, in which an emoji is two: the quoted text shows it."""
+    """Return the place in characters; offsets in UTF-16 units are detected by comparing with the quote."""
     if not isinstance(quote, str) or not quote or _same(text[max(place[0], 0) : max(place[1], 0)], quote):
         return place
     units = text.encode("utf-16-le", errors="surrogatepass")
     start, end = (len(units[: 2 * max(at, 0)].decode("utf-16-le", errors="replace")) for at in place)
     if _same(text[start:end], quote):
-        collector.leave_out("span", "placed in UTF-16 units: repaired by the quoted text", record)
+        collector.leave_out("span", "with offsets in UTF-16 units: repaired by the quoted text", record)
         return start, end
-    collector.leave_out("span", "whose quoted text does not stand at the given place: left out", record)
+    collector.leave_out("span", "whose quoted text is not at the given offsets: left out", record)
     return None
 
 
 def _same(found: str, quote: str) -> bool:
-    """Whether two texts are the same but for white space, which browsers change."""
+    """Return whether two texts are equal except for white space, which browsers change."""
     return found == quote or "".join(found.split()) == "".join(quote.replace("\\n", " ").split())
 
 
-# Label Studio's JSON_MIN and CSV: one flat record per annotation, with the task's data and the answers side by side.
-#
-# Which field is a question is not said. Fields with spans, ratings or several choices show it themselves; of fields
-# with
-# plain text, those that differ between annotations of one task are questions. `--question` names the field where this
-# is
-# not enough.
-
+# JSON_MIN and CSV: one flat record per annotation, with the task's data and the answers side by side. The format does
+# not say which fields are questions. Fields with spans, ratings or several choices are recognised by their values; a
+# field with plain text is a question if it differs between annotations of a task. Otherwise `--question` names it.
 ABOUT_ANNOTATION = {
     "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history",
 }  # fmt: skip
-"""Fields that are neither data nor answers."""
+"""Fields of the annotation itself, neither data nor answers."""
 
 Rows = Callable[[], Iterator[tuple[int, dict[str, Any]]]]
 
 
 @dataclass
 class _FieldFacts:
-    """What is known of a field: the kind of its answers if they show it, and whether it differs within a task."""
+    """Facts about a field: the kind of its answers if known, and whether it differs within a task."""
 
     kind: str | None = None
     differs: bool = False
@@ -208,7 +198,7 @@ class _FieldFacts:
 
 
 def read_rows(file: InputFile, options: ReadOptions) -> Crowd:
-    """The labels or tags of a file with a record per annotation."""
+    """Read the labels or tags of a file with one record per annotation."""
     rows: Rows = _json_rows(file) if outline_json(file.head()).root else _csv_rows(file)
     collector = Collector(file.name, options)
     facts = _survey(rows)
@@ -225,7 +215,7 @@ def _json_rows(file: InputFile) -> Rows:
 
 
 def _csv_rows(file: InputFile) -> Rows:
-    """Rows of a table; a cell that holds JSON is parsed."""
+    """Return an iterator over the rows of a table; cells that contain JSON are parsed."""
     table, source = CSV.read_table(file)
 
     def iterate() -> Iterator[tuple[int, dict[str, Any]]]:
@@ -245,7 +235,7 @@ def _parse_cell(cell: str) -> Any:
 
 
 def _survey(rows: Rows) -> dict[str, _FieldFacts]:
-    """What the fields hold, over all records."""
+    """Collect facts about the fields over all records."""
     facts: dict[str, _FieldFacts] = {}
     for number, row in rows():
         task = row.get("id", number)
@@ -262,7 +252,7 @@ def _survey(rows: Rows) -> dict[str, _FieldFacts]:
 
 
 def _answer_kind(value: Any) -> str | None:
-    """What kind of question a value answers, where it shows."""
+    """Return the kind of question that a value answers; None if unknown."""
     first = value[0] if isinstance(value, list) and value else value
     if not isinstance(first, dict):
         return None
@@ -272,7 +262,7 @@ def _answer_kind(value: Any) -> str | None:
 
 
 def _choose_question(facts: dict[str, _FieldFacts], collector: Collector) -> str:
-    """The field that holds the answers."""
+    """Return the field that contains the answers."""
     if collector.question is not None and collector.question in facts:
         return collector.question
     shown = {name: one.kind for name, one in facts.items() if one.kind is not None}
@@ -282,13 +272,13 @@ def _choose_question(facts: dict[str, _FieldFacts], collector: Collector) -> str
         found = {others[0]: "choices"} if len(others) == 1 else {}
     if not found and collector.question is None:
         raise FormatError(
-            f"{collector.name}: it does not show which of {name_list(facts)} is the question. Name it: --question."
+            f"{collector.name}: cannot tell which of {name_list(facts)} is the question. Name it with --question."
         )
     return require_question(found, collector.question, collector.name)
 
 
 def _text_field(facts: dict[str, _FieldFacts], question: str | None) -> str | None:
-    """The field that holds the text: the one called text, else the longest plain one."""
+    """Return the field that contains the text: the one named text, otherwise the longest plain field."""
     plain = {name: one.longest for name, one in facts.items() if name != question and one.kind is None and one.longest}
     named = next((name for name in ("text", "_data_text") if name in plain), None)
     return named or max(plain, key=lambda name: plain[name], default=None)
@@ -315,7 +305,7 @@ def _read_row(
 
 
 def _answers(value: Any, kind: str, collector: Collector, number: int, item: int) -> list[Any]:
-    """The spans or answers in a field; none where it is missing."""
+    """Return the spans or answers in a field; empty if it is missing."""
     if value is None:
         return []
     values = value if isinstance(value, list) else [value]
@@ -327,20 +317,19 @@ def _answers(value: Any, kind: str, collector: Collector, number: int, item: int
     return found
 
 
-# Label Studio's JSON: a list of tasks, each with its data, the annotations of several people, and predictions.
+# JSON: a list of tasks, each with its data, the annotations of several people, and predictions.
 #
-# - An annotation that was skipped (`was_cancelled`) is an abstention; one with an empty result was seen and holds no
-#   entity.
-# - An annotation marked as `ground_truth` is gold, and no vote.
-# - A prediction is an annotator named after its `model_version`, of kind llm where that names a language model, else
-#   code; a score above 0 and up to 1 is the weight of its label.
+# - A skipped annotation (`was_cancelled`) is an abstention; one with an empty result means that there are no entities.
+# - An annotation marked as `ground_truth` is gold, not a vote.
+# - A prediction becomes an annotator named after its `model_version`, of kind llm if that is the name of a language
+#   model, otherwise code. A score above 0 and at most 1 is the weight of its label.
 # - `completed_by` is a number, or an object with an email, a username or an id.
 
 LANGUAGE_MODELS = re.compile(
     r"gpt|chatgpt|\bo[134]\b|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|command-r|grok|\bphi-?\d|\bllm\b",
     re.IGNORECASE,
 )
-"""Model versions that name a language model."""
+"""Pattern of model versions that are language models."""
 
 SKIPPED = "skipped by the annotator: no label"
 MARKED_AS_GOLD = "marked as ground truth: taken as gold, not as a vote"
@@ -348,7 +337,7 @@ MARKED_AS_GOLD = "marked as ground truth: taken as gold, not as a vote"
 
 @dataclass(frozen=True)
 class _Author:
-    """Whose annotation it is, where it stands and how much it counts."""
+    """Author, record and weight of an annotation."""
 
     item: int
     annotator: str
@@ -361,7 +350,7 @@ class _Author:
 
 @dataclass
 class _TaskReader:
-    """The state of reading tasks: which questions were met, and annotations met before the first of them."""
+    """Reader state: the questions found so far, and annotations read before the question was known."""
 
     collector: Collector
     chosen: str | None
@@ -369,7 +358,7 @@ class _TaskReader:
     pending: list[_Author] = field(default_factory=list)
 
     def read_task(self, task: dict[str, Any], record: int) -> None:
-        """Take in a task's annotations and predictions."""
+        """Read a task's annotations and predictions."""
         annotations = self._objects(task, "annotations" if "annotations" in task else "completions", record)
         predictions = self._objects(task, "predictions", record)
         data = task.get("data")
@@ -403,7 +392,7 @@ class _TaskReader:
         self._read_result(annotation, _Author(item, who, record, "human", time=time, is_gold=is_gold))
 
     def _read_result(self, annotation: dict[str, Any], author: _Author) -> None:
-        """Take in the results of one annotation that answer the chosen question."""
+        """Read the results of one annotation that answer the chosen question."""
         results = annotation.get("result") or []
         if not isinstance(results, list):
             raise self.collector.error(author.record, "a result that is not a list", REMEDY)
@@ -425,7 +414,7 @@ class _TaskReader:
         self._add(author, found)
 
     def _question(self, result: Any, record: int) -> str | None:
-        """The question that a result answers; the first one that is met is read if none was chosen."""
+        """Return the question that a result answers; if none was chosen, the first question is read."""
         if not isinstance(result, dict):
             raise self.collector.error(record, "a result that is not an object", REMEDY)
         kind, name = QUESTION_KINDS.get(str(result.get("type"))), result.get("from_name")
@@ -441,7 +430,7 @@ class _TaskReader:
         return name
 
     def _flush(self) -> None:
-        """Add the annotations that were met before the question was known: they have no answer to it."""
+        """Add the annotations read before the question was known, which have no answer to it."""
         waiting, self.pending = self.pending, []
         for author in waiting:
             self._add(author, [])
@@ -466,7 +455,7 @@ class _TaskReader:
         )
 
     def finish(self, chosen: str | None) -> Crowd:
-        """What was read, if the question was clear."""
+        """Return what was read after checking that the question is unambiguous."""
         if self.questions or chosen is not None:
             require_question(self.questions, chosen, self.collector.name)
         self._flush()
@@ -474,7 +463,7 @@ class _TaskReader:
 
 
 def read_tasks(file: InputFile, options: ReadOptions) -> Crowd:
-    """The labels or tags of a list of tasks."""
+    """Read the labels or tags of a list of tasks."""
     collector = Collector(file.name, options)
     chosen = collector.question
     reader = _TaskReader(collector, chosen)
@@ -484,7 +473,7 @@ def read_tasks(file: InputFile, options: ReadOptions) -> Crowd:
 
 
 def annotator_name(completed_by: Any, collector: Collector, record: int) -> str:
-    """Who made an annotation: the email, username or id of a person."""
+    """Return the author of an annotation: a person's email, username or id."""
     if isinstance(completed_by, dict):
         completed_by = next((completed_by[key] for key in ("email", "username", "id") if completed_by.get(key)), None)
     if isinstance(completed_by, bool) or not isinstance(completed_by, int | str) or completed_by == "":
@@ -499,13 +488,13 @@ def _prediction_author(prediction: dict[str, Any], item: int, record: int, colle
     weight = float(score) if isinstance(score, int | float) and not isinstance(score, bool) and 0 < score <= 1 else None
     if score is not None and weight is None:
         collector.leave_out(
-            "prediction", "with a score that is no number above 0 and up to 1: the score was not used", record
+            "prediction", "with a score that is not above 0 and at most 1: the score was not used", record
         )
     return _Author(item, version, record, kind, time=parse_time(prediction.get("created_at")), weight=weight)
 
 
 def _find_text(data: dict[str, Any], annotations: list[dict[str, Any]]) -> str | None:
-    """The text of a task: its only text, the one that quotes come from, the one called text, or the longest."""
+    """Return the text of a task: its only text, the one quoted by spans, the one named text, or the longest."""
     texts = {name: value for name, value in data.items() if isinstance(value, str)}
     if len(texts) <= 1:
         return next(iter(texts.values()), None)
@@ -519,7 +508,7 @@ def _find_text(data: dict[str, Any], annotations: list[dict[str, Any]]) -> str |
 
 
 def _first_quote(annotations: list[dict[str, Any]]) -> tuple[int, str] | None:
-    """Start and text of the first span that quotes its text."""
+    """Return start and text of the first span that quotes its text."""
     for annotation in annotations:
         results = annotation.get("result")
         for result in results if isinstance(results, list) else ():
@@ -529,26 +518,21 @@ def _first_quote(annotations: list[dict[str, Any]]) -> tuple[int, str] | None:
     return None
 
 
-# Label Studio's tasks, written: consensus as predictions, in review order, or the annotations of all annotators.
-#
-# The tasks are what Label Studio imports. A prediction pre-annotates its task; its `score` is the confidence, by
-# which
-# the project's data manager can sort; tasks stand in review order, the least sure first. Places of spans count
-# characters, as in the pre-annotations of Label Studio's own guides. The names of the question, of what it is about
-# and
-# of the text are those of the export that the labels came from; from elsewhere, they are `label`, `text` and
-# `data.text`,
-# and the labelling configuration of the project must have them.
+# Writing: tasks as Label Studio imports them. A consensus becomes the prediction of its task; its `score` is the
+# confidence, by which the data manager can sort, and tasks are in review order, the least confident first. Offsets of
+# spans are in characters, as in the pre-annotations of Label Studio's guides. The names of the question, its object and
+# the text field come from the export that was read; otherwise they are `label`, `text` and `data.text`, and the
+# project's labelling configuration must use them.
 
 FROM_NAME, TO_NAME, TEXT_FIELD = "label", "text", "text"
-"""The names where the items come from elsewhere than Label Studio."""
+"""Names for items that do not come from Label Studio."""
 TOOL = "Label Studio"
 DIGITS = 6
-"""How many digits of a confidence are written."""
+"""Number of decimal places written for a confidence."""
 
 
 def encode_predictions(estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
-    """Tasks with the consensus as their prediction, in review order."""
+    """Encode tasks with the consensus as prediction, in review order."""
     texts = require_texts(corpus, sequential=estimate.offsets is not None, target=target, tool=TOOL)
     require_spans(estimate, target=target, tool=TOOL)
     if corpus is None:  # refused above
@@ -566,7 +550,7 @@ def encode_predictions(estimate: Estimate, corpus: Corpus | None, target: str) -
 
 
 def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
-    """Tasks with the annotations of people, and those of models and programs as predictions."""
+    """Encode tasks with people's annotations, and the labels of models and programs as predictions."""
     texts = require_texts(corpus, sequential=labels.is_sequential, target=target, tool=TOOL)
     require_spans(labels, target=target, tool=TOOL)
     question = Question() if corpus is None else corpus.question
@@ -595,7 +579,7 @@ def _task(items: Names, texts: tuple[str, ...], item: int, question: Question) -
 
 
 def _results(one: Annotated, question: Question) -> list[dict[str, Any]]:
-    """The results of one annotation: a choice, or a result for each span."""
+    """Return the results of one annotation: a choice, or one result per span."""
     names = {"from_name": question.name or FROM_NAME, "to_name": question.target or TO_NAME}
     if one.label is not None:
         kind = question.kind if question.kind in VALUE_FIELDS else "choices"
@@ -609,7 +593,7 @@ def _results(one: Annotated, question: Question) -> list[dict[str, Any]]:
 
 
 def _answer(label: ClassName, kind: str) -> Any:
-    """A class as the value of an answer, by kind of question."""
+    """Return a class as the value of an answer to this kind of question."""
     if kind == "choices":
         return [str(label)]
     if kind == "taxonomy":

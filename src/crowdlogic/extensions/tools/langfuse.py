@@ -1,9 +1,10 @@
-"""Langfuse: scores as its public API gives them, versions 2 and 3: `{"data": [...]}`, an array, or lines.
+"""Reader for Langfuse scores as returned by its public API, versions 2 and 3: `{"data": [...]}`, an array, or lines.
 
-An item is what was scored: an observation, a trace, a session or a dataset run. A judge is a score's name, and the
-person where a score is an annotation. Sources ANNOTATION, EVAL and API are of the kinds human, llm and code. Boolean
-scores are pass and fail, categorical ones their category, numeric ones numbers. Written after the types of langfuse
-5.0.4; the columns of the web application's own csv export could not be verified and are not read.
+The scored object becomes an item: an observation, a trace, a session or a dataset run. Each score name becomes a
+judge; for annotations, the judge's name includes the author. The sources ANNOTATION, EVAL and API become the kinds
+human, llm and code. Boolean scores become pass and fail, categorical scores their category, and numeric scores
+numbers. Based on the types of langfuse 5.0.4. The csv export of the web application could not be verified and is not
+supported.
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ from crowdlogic.extensions.tools.grades import Grades
 
 KINDS_BY_SOURCE = {"ANNOTATION": "human", "EVAL": "llm", "API": "code"}
 SCORED = ("observationId", "traceId", "sessionId", "datasetRunId")
-"""What a score may be about, most precise first."""
+"""Fields that identify the scored object, most specific first."""
 
 
 class LangfuseScores(ToolExport):
-    """Scores of Langfuse."""
+    """Scores exported from Langfuse."""
 
     name, title, suffixes = "langfuse", "scores of Langfuse", (".json", ".jsonl")
 
     def recognises(self, head: bytes) -> bool:
-        """Records with a dataType, a source and what was scored."""
+        """Return whether the records have a dataType, a source and a value."""
         paths = outline_json(head).paths
         return any({f"{at}{name}" for name in ("dataType", "source", "value")} <= paths for at in ("", "data[]."))
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """All scores."""
+        """Read all scores."""
         grades = Grades(file.name, options)
         for number, score in _iterate_scores(file):
             _add_score(grades, require_object(score, number, file), number)
@@ -53,7 +54,7 @@ def _add_score(grades: Grades, score: dict[str, Any], number: int) -> None:
     names = [subject.get("id")] if isinstance(subject, dict) else [score.get(field) for field in SCORED]
     name = next((one for one in names if isinstance(one, str) and one), None)
     if name is None:
-        grades.collector.leave_out("score", "without what was scored: left out", number)
+        grades.collector.leave_out("score", "without the id of a scored object: left out", number)
         return
     source, value = score.get("source"), _value(score)
     author = score.get("authorUserId") if source == "ANNOTATION" else ""
@@ -63,7 +64,7 @@ def _add_score(grades: Grades, score: dict[str, Any], number: int) -> None:
 
 
 def _value(score: dict[str, Any]) -> Any:
-    """The score's value: truth, category or number; None for texts and corrections, which are no grades."""
+    """Return the value as a boolean, category or number; None for texts and corrections, which are not grades."""
     kind, value, text = score.get("dataType"), score.get("value"), score.get("stringValue")
     if kind == "BOOLEAN":
         return bool(value) if isinstance(value, bool | int | float) else None

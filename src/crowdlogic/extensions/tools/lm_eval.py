@@ -1,9 +1,9 @@
-"""The LM Evaluation Harness (lm-eval): samples_<task>_<date>.jsonl, which `--log_samples` writes.
+"""Reader for the samples of the LM Evaluation Harness: samples_<task>_<date>.jsonl, written by `--log_samples`.
 
-An item is a document of the task, with the model's answer as its text. A judge is a metric, and the filter that the
-answer went through where a document has several; its grade is the metric's value for this document. Metrics that are no
-single number for a document (perplexities, pairs) are left out. Written after lm-eval 0.4.13; files without the list of
-`metrics` are older and are refused.
+Each document of the task becomes an item whose text is the model's answer. Each metric becomes a judge; if a document
+was scored with several filters, the filter is part of the judge's name. The grade is the metric's value for the
+document. Metrics whose value is not a single number per document (perplexities, pairs) are skipped. Based on the
+layout of lm-eval 0.4.13. Older files, which lack the list of `metrics`, are rejected.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.extensions.tools.collector import ToolExport
 from crowdlogic.extensions.tools.grades import Grades
 
-USUAL_FILTER = "none"
+DEFAULT_FILTER = "none"
 
 
 class LmEvalSamples(ToolExport):
-    """Samples of the LM Evaluation Harness."""
+    """Samples written by the LM Evaluation Harness."""
 
     name, title, suffixes = "lm-eval", "samples of lm-eval", (".jsonl",)
 
     def recognises(self, head: bytes) -> bool:
-        """Lines with a document, its responses and their filtered forms."""
+        """Return whether the lines have a document, its arguments and its filtered responses."""
         return {"doc_id", "filtered_resps", "arguments"} <= outline_json(head).paths
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """The value of every metric for every document."""
+        """Read the value of every metric for every document."""
         grades = Grades(file.name, options)
         for number, sample in iterate_records(file):
             _add_sample(grades, require_object(sample, number, file), number)
@@ -50,7 +50,7 @@ def _add_sample(grades: Grades, sample: dict[str, Any], number: int) -> None:
     text = str(answer[0]) if isinstance(answer, list) and len(answer) == 1 else None
     item = grades.item(name, text)
     used = sample.get("filter")
-    judge = used if isinstance(used, str) and used != USUAL_FILTER else ""
+    judge = used if isinstance(used, str) and used != DEFAULT_FILTER else ""
     for metric in metrics:
         value = sample.get(metric) if isinstance(metric, str) else None
         grades.add(item, metric, value, judge=judge, kind="code", record=number)

@@ -1,4 +1,4 @@
-"""Spans that annotators marked in texts, made into tags, with every policy that was applied reported."""
+"""Conversion of spans that annotators marked in texts to tags, with a report of every adjusted or skipped span."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ from crowdlogic.numerics.arrays import Ints
 MarkedSpan: TypeAlias = tuple[int, int, str]
 """Start, end (exclusive) and type of a span, in characters."""
 
-SETTLED = {
+POLICY_RESULTS = {
     Boundaries.widen: "widened to whole tokens",
     Boundaries.shrink: "cut down to whole tokens",
     Boundaries.drop: "left out",
 }
-"""What was done with a span that begins or ends inside a token."""
+"""How each policy treats a span that begins or ends inside a token, for messages."""
 
 
 class Reporter(Protocol):
-    """What is told of what was left out, and words errors."""
+    """Protocol for objects that count what was left out and create errors."""
 
     def leave_out(self, what: str, reason: str, record: int | str = "") -> None:
-        """Count something that is left out or changed."""
+        """Count something that was left out or changed."""
         ...
 
     def error(self, record: int | str, what: str, remedy: str) -> FormatError:
-        """The error for a record."""
+        """Create the error for a record."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """What annotators marked: item[a], the record it came from, and its spans."""
+    """Annotations: item[a], record[a] in the export, and the marked spans."""
 
     item: Ints
     record: Ints
@@ -67,7 +67,7 @@ class TaggedTexts:
 
 
 def tag_texts(annotations: Annotations, texts: TokenizedTexts, options: ReadOptions, reporter: Reporter) -> TaggedTexts:
-    """Align all spans to the tokens, report what the policies did, and write them as tags."""
+    """Align all spans to the tokens, report what was adjusted or left out, and return the spans as tags."""
     spans = _columns(annotations)
     policy = Boundaries.parse(options.boundaries)
     aligned = align_spans(spans, annotations.item, texts, policy)
@@ -99,10 +99,10 @@ def _report(
             int(record[e]),
             f"the span {spans.start[e]} to {spans.end[e]} begins or ends inside a token",
             f"Choose what to do with the {len(aligned.inside):,} such spans: --boundaries widen, shrink or drop; or "
-            f"other tokens: --tokens characters.",
+            f"use other tokens: --tokens characters.",
         )
     for e in aligned.inside.tolist():
-        reporter.leave_out("span", f"with a bound inside a token: {SETTLED[policy]}", int(record[e]))
+        reporter.leave_out("span", f"with a bound inside a token: {POLICY_RESULTS[policy]}", int(record[e]))
     for e in aligned.empty.tolist():
         reporter.leave_out("span", "without any token: left out", int(record[e]))
     for e in aligned.overlapping.tolist():
@@ -110,7 +110,7 @@ def _report(
 
 
 def _tag_classes(spans: CharacterSpans, given: Sequence[Any] | None) -> Classes:
-    """The tags: those given, which must do for every type, or those that the types need."""
+    """Return the tag set: the given one, which must cover every span type, or one derived from the types."""
     needed = span_tag_classes(spans.kind)
     if given is None:
         return needed
@@ -119,5 +119,5 @@ def _tag_classes(spans: CharacterSpans, given: Sequence[Any] | None) -> Classes:
         named = [str(tag) for tag in span_tag_classes(pl.Series(named, dtype=pl.String))]
     missing = [tag for tag in needed if tag not in named]
     if missing:
-        raise OptionError(f"classes: the tags {name_list(missing)} are in use and not among {name_list(named)}.")
+        raise OptionError(f"classes: the tags {name_list(missing)} are used, but missing from {name_list(named)}.")
     return tuple(named)

@@ -1,9 +1,10 @@
-"""Opik: the folder that `opik export` writes, one trace_<id>.json for each trace, with its feedback scores.
+"""Reader for the folder written by `opik export`: one trace_<id>.json per trace, with its feedback scores.
 
-An item is a trace, with its output as its text. A judge is a score's name, and its author where a score has several
-authors. Scores from the user interface are of the kind human, those of online rules llm, those of programs code. A
-category is taken as a class, otherwise the value as a number. Written after the types and the export command of opik
-2.2.122; no server was at hand to export from, so the files in tests are made with the package's own types.
+Each trace becomes an item with its output as the text. Each score name becomes a judge; if a score has several
+authors, the judge's name includes the author. Scores from the user interface are of kind human, those from online
+rules of kind llm, and those from the SDK of kind code. The grade is the category if there is one, otherwise the
+numeric value. Based on the types and the export command of opik 2.2.122. No server was available for a real export,
+so the tests build files with Opik's own types.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ from crowdlogic.extensions.tools.collector import ToolExport, parse_time
 from crowdlogic.extensions.tools.grades import Grades
 
 KINDS_BY_SOURCE = {"ui": "human", "online_scoring": "llm", "sdk": "code"}
-Said = tuple[str, dict[str, Any]]
+AuthorScore = tuple[str, dict[str, Any]]
 
 
 class OpikTraces(ToolExport):
-    """A folder of Opik's traces."""
+    """A folder of traces exported from Opik."""
 
     name, title, suffixes = "opik", "traces of Opik", (".opik",)
 
     def recognises_folder(self, folder: Folder) -> bool:
-        """Files called trace_<id>.json, in the folder or below it."""
+        """Return whether there are files named trace_<id>.json in the folder or below it."""
         return any(_is_trace(name) for name in folder.names)
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """The feedback scores of all traces."""
+        """Read the feedback scores of all traces."""
         if not file.is_folder:
-            raise FormatError(f"{file.name}: Opik's traces are a folder, as opik export writes it.")
+            raise FormatError(f"{file.name}: expected a folder, got a file. Give the folder that opik export wrote.")
         grades = Grades(file.name, options)
         for number, name in enumerate(filter(_is_trace, file.folder.names), start=1):
             _add_trace(grades, _read_trace(file, name, number), number)
@@ -80,8 +81,8 @@ def _add_trace(grades: Grades, trace: dict[str, Any], number: int) -> None:
             grades.add(item, score.get("name"), value, judge=author, kind=kind, time=time, record=number)
 
 
-def _by_author(score: dict[str, Any]) -> Iterator[Said]:
-    """What each author said; the score itself where it does not tell them apart."""
+def _by_author(score: dict[str, Any]) -> Iterator[AuthorScore]:
+    """Yield the score of each author, or the score itself if it does not list authors."""
     authors = score.get("value_by_author")
     if isinstance(authors, dict) and any(isinstance(said, dict) for said in authors.values()):
         yield from ((str(author), said) for author, said in authors.items() if isinstance(said, dict))

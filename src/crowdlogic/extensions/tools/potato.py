@@ -1,9 +1,13 @@
-"""Potato's annotations: a folder (or zip file) with a `user_state.json` for each annotator.
+"""Reader and writer for Potato's annotations: a folder (or zip file) with one `user_state.json` per annotator.
 
-Answers are stored as [{schema, name}, value] pairs. With a value of true the name is the answer (radio buttons,
-several at once for multiselect); a list to choose from and a slider keep the answer in the value. Spans have a schema,
-a name and places in characters. Texts are not in there: they are looked for in the data files of the project, when its
-whole folder is given.
+Answers are stored as [{schema, name}, value] pairs. If the value is true, the name is the answer (radio buttons;
+several for multiselect); for dropdown lists and sliders, the value is the answer. Spans have a schema, a name
+and character offsets. The states do not contain the texts, which are looked up in the data files of the project if
+its whole folder is given.
+
+When writing, the schema is the question that was read, or `label`. The texts are written as a data file next to the
+states. A consensus is the state of one annotator, `crowdlogic`, and its data file lists the items in review order, the
+least confident first.
 
 Layout as in potato-annotation 2.8 (potato/user_state_management.py).
 """
@@ -38,12 +42,6 @@ from crowdlogic.errors import DataError, FormatError
 from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question
 from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 
-# Potato's folder, written: a `user_state.json` for each annotator, and the texts as a data file beside them.
-#
-# The schema is the question that was read, or `label`. A consensus is the state of one annotator, `crowdlogic`; its
-# data
-# file has the items in review order, the least sure first. Layout as in potato-annotation 2.8.
-
 TOOL = "Potato"
 SCHEMA = "label"
 CONSENSUS = "crowdlogic"
@@ -54,7 +52,7 @@ Files = dict[str, bytes]
 
 
 def encode_consensus(estimate: Estimate, corpus: Corpus | None, target: str) -> Files:
-    """The answers as the state of one annotator."""
+    """Encode the answers as the state of one annotator."""
     require_spans(estimate, target=target, tool=TOOL)
     texts = require_texts(corpus, sequential=estimate.offsets is not None, target=target, tool=TOOL)
     annotations = [] if corpus is None else review_order(consensus_annotations(estimate, corpus))
@@ -64,7 +62,7 @@ def encode_consensus(estimate: Estimate, corpus: Corpus | None, target: str) -> 
 
 
 def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) -> Files:
-    """The annotations of every annotator as a state."""
+    """Encode the annotations as one state per annotator."""
     require_spans(labels, target=target, tool=TOOL)
     texts = require_texts(corpus, sequential=labels.is_sequential, target=target, tool=TOOL)
     states: dict[str, list[Annotated]] = defaultdict(list)
@@ -89,7 +87,7 @@ def _schema(corpus: Corpus | None) -> str:
 
 
 def _folder_name(annotator: str) -> str:
-    """The annotator's name as the name of a folder: nothing in it may lead elsewhere."""
+    """Return the annotator's name, escaped so that it is a safe folder name."""
     return quote(annotator, safe="@ ").replace(".", "%2E") if not annotator.strip(".") else quote(annotator, safe="@ ")
 
 
@@ -117,18 +115,16 @@ def _state(annotator: str, annotations: Iterable[Annotated], items: Names, schem
     }
 
 
-# Texts of items whose names are known, looked for in the data files that lie beside annotations.
-
 TEXT_FIELDS = ("text", "content", "sentence", "review", "comment", "document")
-"""Fields that hold the text, in this order; else the longest text is taken."""
+"""Fields that contain the text, in order of preference; otherwise the longest text is used."""
 
 
 def find_texts(folder: Folder, names: Iterable[str], items: set[str]) -> Mapping[str, str]:
-    """Item -> text, from the first of the files in which all these items have a text; empty where there is none.
+    """Return item -> text from the first file in which all items have a text; empty if there is none.
 
     Args:
         folder: The folder or zip file.
-        names: The members to look into, in this order: JSON, JSONL, csv and tsv.
+        names: The members to search, in this order: JSON, JSONL, csv and tsv.
         items: The names of the items, as text.
     """
     for name in names:
@@ -169,31 +165,31 @@ LABELS, SPAN_FIELD = "instance_id_to_label_to_value", "instance_id_to_span_to_va
 TRUE = ("true", "on", True)
 FALSE = ("false", "", None, False)
 FREE_TEXT = ("free_response", "text_box", "text")
-"""Names of fields for free text, which is no class."""
+"""Names of fields for free text, which is not a class."""
 
-MOST_SHARED = 10_000
-"""How many different answers of an annotator are compared with those that follow."""
+MAX_SHARED_ANSWERS = 10_000
+"""Maximum number of distinct answers of an annotator that are kept for sharing."""
 
 CHOICES, SPANS = "choices", "spans"
 REMEDY = "Copy Potato's folder of annotations again."
 
 
 class Potato(ToolExport):
-    """One state per annotator."""
+    """Potato's annotations with one state per annotator."""
 
     name, title, suffixes = "potato", "Potato's annotations", (".json", ".zip")
     writes_folder = True
 
     def recognises(self, head: bytes) -> bool:
-        """The state of one annotator."""
+        """Return whether this is the state of an annotator."""
         return outline_json(head).has("user_id", "instance_id_ordering")
 
     def recognises_folder(self, folder: Folder) -> bool:
-        """Some file in it is the state of an annotator."""
+        """Return whether the folder contains the state of an annotator."""
         return bool(_state_names(folder))
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels or tags of all annotators; texts where the data files are in the folder, too."""
+        """Read the labels or tags of all annotators, and texts if the folder has the data files."""
         collector = Collector(file.name, options)
         states = [(one, _read_state(one, collector)) for one in _state_files(file)]
         collector.member = ""
@@ -202,7 +198,7 @@ class Potato(ToolExport):
         collector.question = question
         texts = _texts(file, states)
         states.reverse()
-        while states:  # each state is let go once it is read: it takes several times the room of what it says
+        while states:  # free each state once it is read: it takes several times the memory of its answers
             one, state = states.pop()
             collector.member = one.member if isinstance(one, MemberFile) else ""
             _read_answers(state, collector, question, kinds[question], texts)
@@ -210,11 +206,11 @@ class Potato(ToolExport):
         return collector.crowd()
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:
-        """A folder with the state of every annotator and the texts."""
+        """Encode a folder with the states of all annotators and the texts."""
         return encode_annotations(labels, corpus, target)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
-        """A folder with the answers as the state of one annotator, and the texts in review order."""
+        """Encode a folder with the answers as the state of one annotator, and the texts in review order."""
         return encode_consensus(estimate, corpus, target)
 
 
@@ -232,12 +228,12 @@ def _state_files(file: InputFile) -> list[InputFile]:
         return [file]
     found: list[InputFile] = [member_file(file.folder, name) for name in _state_names(file.folder)]
     if not found:
-        raise FormatError(f"{file.name}: no {STATE_FILE} in it. {REMEDY}")
+        raise FormatError(f"{file.name}: contains no {STATE_FILE}. {REMEDY}")
     return found
 
 
 def _read_state(file: InputFile, collector: Collector) -> State:
-    """The state of one annotator, with its answers normalised to objects by instance."""
+    """Read the state of one annotator and check its fields."""
     collector.member = file.member if isinstance(file, MemberFile) else ""
     try:
         with file.open_unpacked() as opened:
@@ -247,7 +243,7 @@ def _read_state(file: InputFile, collector: Collector) -> State:
     except (ValueError, RecursionError) as problem:
         raise collector.error("", f"not JSON ({problem})", REMEDY) from None
     if not isinstance(state, dict) or not isinstance(state.get("user_id"), str | int):
-        raise collector.error("", "no state of an annotator: it has no user_id", REMEDY)
+        raise collector.error("", "not the state of an annotator, since user_id is missing", REMEDY)
     for name in (LABELS, SPAN_FIELD):
         if not isinstance(state.get(name, {}), dict):
             raise collector.error("", f"{name} is not an object", REMEDY)
@@ -255,7 +251,7 @@ def _read_state(file: InputFile, collector: Collector) -> State:
 
 
 def _name_once(known: dict[tuple[str, str], dict[str, str]]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A hook for reading: equal {schema, name} objects become one, since a state repeats a few of them."""
+    """Return a JSON object hook that shares equal {schema, name} objects, of which a state repeats a few."""
 
     def share(found: dict[str, Any]) -> dict[str, Any]:
         schema, name = found.get("schema"), found.get("name")
@@ -267,9 +263,9 @@ def _name_once(known: dict[tuple[str, str], dict[str, str]]) -> Callable[[dict[s
 
 
 def _compact(state: Any) -> Any:
-    """The same state, in which equal answers are one and names are new texts, so that what parsing took is given back.
+    """Share equal answers and copy the instance names, so that the memory used for parsing can be freed.
 
-    A name that was made among the answers would keep the memory around it from being given back.
+    A name allocated between the answers would keep the memory around it in use.
     """
     known: dict[str, Any] = {}
     for field in (LABELS, SPAN_FIELD):
@@ -283,12 +279,12 @@ def _copy(text: str) -> str:
 
 
 def _share(said: Any, known: dict[str, Any]) -> Any:
-    """What was said, or its equal that is known already; answers that seldom repeat are not all held."""
-    return known.setdefault(repr(said), said) if len(known) < MOST_SHARED else said
+    """Return a known equal answer if there is one; the number of stored answers is limited."""
+    return known.setdefault(repr(said), said) if len(known) < MAX_SHARED_ANSWERS else said
 
 
 def _pairs(answers: Any) -> Iterator[tuple[str, str, Any]]:
-    """Schema, name and value of each answer to an instance; what does not look like an answer has no schema."""
+    """Yield schema, name and value of each answer to an instance; malformed answers have an empty schema."""
     if isinstance(answers, dict):
         for schema, named in answers.items():
             inner = named.get("labels", named) if isinstance(named, dict) else {"": named}
@@ -303,7 +299,7 @@ def _pairs(answers: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def _spans(spans: Any) -> Iterator[tuple[str, Any]]:
-    """Schema and fields of each span of an instance."""
+    """Yield schema and fields of each span of an instance."""
     if isinstance(spans, dict):
         for schema, listed in spans.items():
             yield from ((str(schema), one) for one in (listed if isinstance(listed, list) else [listed]))
@@ -314,7 +310,7 @@ def _spans(spans: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _questions(state: State) -> Iterator[tuple[str, str]]:
-    """The schemas that a state answers."""
+    """Yield the schemas that a state answers, with their kinds."""
     for answers in state.get(LABELS, {}).values():
         yield from ((schema, CHOICES) for schema, name, _ in _pairs(answers) if schema and name not in FREE_TEXT)
     for spans in state.get(SPAN_FIELD, {}).values():
@@ -322,7 +318,7 @@ def _questions(state: State) -> Iterator[tuple[str, str]]:
 
 
 def _texts(file: InputFile, states: list[tuple[InputFile, State]]) -> Mapping[str, str]:
-    """The texts of the instances, from the data files beside the annotations."""
+    """Return the texts of the instances from the data files of the project."""
     if not file.is_folder:
         return {}
     skipped = {PurePosixPath(name).parent for name in _state_names(file.folder)}
@@ -334,14 +330,14 @@ def _texts(file: InputFile, states: list[tuple[InputFile, State]]) -> Mapping[st
 
 
 def _read_answers(state: State, collector: Collector, question: str, kind: str, texts: Mapping[str, str]) -> None:
-    """One annotator's answers to the question, over all instances."""
+    """Add one annotator's answers to the question for all instances."""
     labels, spans = state.get(LABELS, {}), state.get(SPAN_FIELD, {})
     for number, instance in enumerate(chain(labels, (one for one in spans if one not in labels)), start=1):
         item = collector.item(instance, text=texts.get(instance))
         if kind == SPANS:
             if texts.get(instance) is None:
-                remedy = "Give the folder of the whole project, with its data files."
-                raise collector.error(number, "marked spans, and no text of this instance", remedy)
+                remedy = "Give the folder of the whole project, including its data files."
+                raise collector.error(number, "marked spans, but the text of this instance is unknown", remedy)
             mine = [one for schema, one in _spans(spans.get(instance, [])) if schema == question]
             found = [_parse_span(one, collector, number) for one in mine]
             collector.spans(item, state["user_id"], found, record=number, kind="human")
@@ -356,9 +352,9 @@ def _read_answers(state: State, collector: Collector, question: str, kind: str, 
 
 
 def _answer(schema: str, name: str, value: Any, collector: Collector, number: int) -> list[Any]:
-    """The answer of a pair: its name where it is ticked, else its value."""
+    """Return the answer of a pair: its name if ticked, otherwise its value."""
     if not schema or isinstance(value, dict | list):
-        raise collector.error(number, "an answer that is no pair of schema, name and value", REMEDY)
+        raise collector.error(number, "an answer without schema, name and a single value", REMEDY)
     if name in FREE_TEXT or value in FALSE:
         return []
     return [name] if value in TRUE or str(value) == name else [value]
@@ -368,5 +364,5 @@ def _parse_span(span: Any, collector: Collector, number: int) -> MarkedSpan:
     fields = span if isinstance(span, dict) else {}
     start, end, name = fields.get("start"), fields.get("end"), fields.get("name", fields.get("label"))
     if type(start) is not int or type(end) is not int or not isinstance(name, str):
-        raise collector.error(number, f"{str(span)[:60]!r} is no span with start, end and name", REMEDY)
+        raise collector.error(number, f"expected a span with start, end and name, found {str(span)[:60]!r}", REMEDY)
     return start, end, name

@@ -1,16 +1,20 @@
-"""Prodigy's JSONL (`prodigy db-out`): a task a line, with its answer and who gave it.
+"""Reader and writer for Prodigy's JSONL (`prodigy db-out`): one task per line, with its answer and its annotator.
 
-- choice: `accept` holds the ids of the chosen options.
-- ner_manual and spans_manual: `spans`, with places in characters, or in tokens, of which `token_end` is the last one
-  (inclusive); the export's own `tokens` are used where every task has them.
-- Binary decisions about a `label`: accept is the label. Reject is "not this label": with one label in all, its
-  opposite; with several, a partial label. An annotator who accepted one label of a text has thereby refused the
-  others.
-- ignore is an abstention; so is reject where a text as a whole was marked.
+- choice: `accept` lists the ids of the chosen options.
+- ner_manual and spans_manual: `spans`, with positions in characters or in tokens, where `token_end` is the last token
+  (inclusive). The `tokens` of the export are used if every task has them.
+- Binary decisions about a `label`: accept means the label. Reject means "not this label": the opposite class if there
+  is only one label overall, a partial label if there are several. Accepting one label of a text rejects the others.
+- ignore is an abstention, and so is reject if the text as a whole was annotated.
 
-Annotators are `_annotator_id` or `_session_id`; a folder or zip file may hold one file per annotator. Texts are the
-same where their `_input_hash` is. Fields as in Prodigy's documentation (annotation interfaces, "classification",
-"choice", "ner_manual"), whose samples the tests follow; Prodigy itself is not free software.
+Annotators are `_annotator_id` or `_session_id`; a folder or zip file may contain one file per annotator. Tasks with the
+same `_input_hash` are the same item. Fields as in Prodigy's documentation (annotation interfaces, "classification",
+"choice", "ner_manual"), whose samples the tests use, since Prodigy itself is not free software.
+
+Files are written as `prodigy db-in` reads them: documents as choices (`options`, `accept`), sentences as spans with
+their tokens. A consensus has its confidence in `meta`, and the least confident tasks come first, so that a stream from
+the file is reviewed in that order. `meta.item` is the item's name; `_input_hash` is the name if it is a number,
+otherwise a checksum of it.
 """
 
 from __future__ import annotations
@@ -45,33 +49,23 @@ from crowdlogic.extensions.tools.collector import Collector, ToolExport, parse_t
 from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 from crowdlogic.numerics.arrays import Ints
 
-# Prodigy's JSONL, written: a task a line, as `prodigy db-in` takes them, for one annotator or for each of several.
-#
-# Documents are choices (`options`, `accept`), sentences spans with their tokens; `token_end` is the last token of a
-# span.
-# A consensus has its confidence in `meta`, and the least sure tasks come first, so that a stream made from the file
-# is
-# reviewed in that order. Items keep their name in `meta.item`; `_input_hash` is that name where it is a number, and
-# else
-# a checksum of it.
-
 TOOL = "Prodigy"
 DIGITS = 6
-"""How many digits of a confidence are written."""
+"""Number of decimal places written for a confidence."""
 
 Place = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class TaskWriter:
-    """What all tasks of a file share.
+    """Writer for the tasks of a file.
 
     Attributes:
         items: The name of each item.
         texts: The text of each item.
         classes: The classes.
-        offsets: Where the tokens of each item begin; None for documents.
-        bounds: The place of each token in its item's text.
+        offsets: Index of the first token of each item; None for documents.
+        bounds: Start and end of each token in its item's text.
     """
 
     items: Names
@@ -81,7 +75,7 @@ class TaskWriter:
     bounds: Ints | None = None
 
     def line(self, one: Annotated, annotator: str) -> bytes:
-        """A task with one annotation."""
+        """Return the line of a task with one annotation."""
         name = self.items[one.item]
         number = name if isinstance(name, int) else _checksum(str(name))
         meta = {"item": name} | ({} if math.isnan(one.confidence) else {"confidence": round(one.confidence, DIGITS)})
@@ -123,7 +117,7 @@ class TaskWriter:
 
 
 def encode_consensus(estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
-    """A task for each item with its answer, in review order."""
+    """Encode one task per item with its answer, in review order."""
     require_spans(estimate, target=target, tool=TOOL)
     writer = _make_writer(estimate, corpus, target)
     annotations = review_order(consensus_annotations(estimate, corpus)) if corpus is not None else []
@@ -131,7 +125,7 @@ def encode_consensus(estimate: Estimate, corpus: Corpus | None, target: str) -> 
 
 
 def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
-    """A task for each annotation of each annotator."""
+    """Encode one task per annotation."""
     require_spans(labels, target=target, tool=TOOL)
     writer, annotators = _make_writer(labels, corpus, target), labels.annotators.to_list()
     annotations: Iterable[Annotated] = crowd_annotations(labels, corpus)
@@ -146,7 +140,7 @@ def _make_writer(content: CrowdLabels | Estimate, corpus: Corpus | None, target:
 
 
 def _checksum(name: str) -> int:
-    """A number for a name, of 31 bits."""
+    """Return a 31-bit number for a name."""
     return zlib.crc32(name.encode()) & 0x7FFFFFFF
 
 
@@ -157,22 +151,22 @@ REMEDY = "Export the data set again with prodigy db-out."
 
 
 class Prodigy(ToolExport):
-    """One task a line."""
+    """Prodigy export with one task per line."""
 
     name, title, suffixes = "prodigy", "Prodigy's export", (".jsonl", ".ndjson")
 
     def recognises(self, head: bytes) -> bool:
-        """Tasks have an answer and hashes."""
+        """Return whether the tasks have an answer and a hash."""
         found = outline_json(head)
         return found.has("answer", "_input_hash") or found.has("answer", "_task_hash")
 
     def recognises_folder(self, folder: Folder) -> bool:
-        """Every JSONL file in it is Prodigy's."""
+        """Return whether every JSONL file in the folder is a Prodigy export."""
         names = _member_names(folder)
         return bool(names) and all(self.recognises(member_file(folder, name).head()) for name in names)
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels or tags of all annotators, and the texts."""
+        """Read the labels or tags of all annotators, and the texts."""
         collector = Collector(file.name, options)
         kinds: dict[str, str] = {}
         for task in _tasks(file, collector):
@@ -188,11 +182,11 @@ class Prodigy(ToolExport):
         return collector.crowd()
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
-        """A task for each annotation of each annotator."""
+        """Encode one task per annotation."""
         return encode_annotations(labels, corpus, target)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
-        """A task for each item with its answer, in review order."""
+        """Encode one task per item with its answer, in review order."""
         return encode_consensus(estimate, corpus, target)
 
 
@@ -201,7 +195,7 @@ PRODIGY = Prodigy()
 
 @dataclass(frozen=True)
 class _Task:
-    """A task: its fields, its number, what kind of question it asks, and who answered."""
+    """Task: its fields, record number, kind of question and annotator."""
 
     fields: dict[str, Any]
     record: int
@@ -222,7 +216,7 @@ def _member_names(folder: Folder) -> list[str]:
 
 
 def _tasks(file: InputFile, collector: Collector) -> Iterator[_Task]:
-    """All tasks of a file, or of the files of a folder."""
+    """Yield all tasks of a file, or of the files of a folder."""
     files = [member_file(file.folder, name) for name in _member_names(file.folder)] if file.is_folder else [file]
     for one in files:
         collector.member = one.member if isinstance(one, MemberFile) else ""
@@ -239,10 +233,10 @@ def _parse_task(fields: dict[str, Any], number: int, collector: Collector, stem:
         )
     who = fields.get("_annotator_id") or fields.get("_session_id") or stem
     if not isinstance(who, str | int):
-        raise collector.error(number, "an annotator that is no name (_annotator_id)", REMEDY)
+        raise collector.error(number, "the annotator is not a name (_annotator_id)", REMEDY)
     if fields.get("_view_id") == "ner":
         remedy = "Annotate with ner.manual or ner.correct."
-        raise collector.error(number, "a decision about one span, which says nothing of the rest of its text", remedy)
+        raise collector.error(number, "a decision about one span, which does not cover the rest of its text", remedy)
     question = CHOICE if "options" in fields or "accept" in fields else SPANS if _asks_for_spans(fields) else BINARY
     if question == BINARY and not isinstance(fields.get("label"), str):
         raise collector.error(number, "neither options, spans nor a label", "Export a data set of texts.")
@@ -258,13 +252,13 @@ def _asks_for_spans(fields: dict[str, Any]) -> bool:
 
 
 def _item(task: _Task, collector: Collector) -> int:
-    """The item of a task: texts with one input hash are one item."""
+    """Return the item of a task; tasks with the same input hash share an item."""
     fields = task.fields
     text = fields.get("text")
     if text is not None and not isinstance(text, str):
-        raise collector.error(task.record, "a text that is no text", REMEDY)
+        raise collector.error(task.record, "the text is not a string", REMEDY)
     meta = fields.get("meta")
-    named = meta.get("item") if isinstance(meta, dict) else None  # as we write it; Prodigy keeps what is in meta
+    named = meta.get("item") if isinstance(meta, dict) else None  # written by encode_consensus; Prodigy preserves meta
     name = fields.get("_input_hash", text) if named is None else named
     if isinstance(name, bool) or not isinstance(name, int | str):
         raise collector.error(task.record, "neither an input hash nor a text", REMEDY)
@@ -272,7 +266,7 @@ def _item(task: _Task, collector: Collector) -> int:
 
 
 def _token_places(task: _Task, collector: Collector) -> Sequence[tuple[int, int]] | None:
-    """The places of the task's own tokens, if they lie in the text one after the other."""
+    """Return the positions of the task's tokens, which must be in order; None without tokens."""
     tokens, text = task.fields.get("tokens"), task.fields.get("text")
     if not isinstance(tokens, list) or not isinstance(text, str):
         return None
@@ -280,14 +274,16 @@ def _token_places(task: _Task, collector: Collector) -> Sequence[tuple[int, int]
     for token in tokens:
         start, end = (token.get("start"), token.get("end")) if isinstance(token, dict) else (None, None)
         if type(start) is not int or type(end) is not int or not at <= start < end <= len(text):
-            raise collector.error(task.record, f"the token {str(token)[:60]!r} does not lie in the text", REMEDY)
+            raise collector.error(
+                task.record, f"the token {str(token)[:60]!r} lies outside the text or out of order", REMEDY
+            )
         places.append((start, end))
         at = end
     return places
 
 
 def _read_task(task: _Task, collector: Collector) -> None:
-    """A choice, or spans that were marked by hand."""
+    """Add a choice or manually marked spans."""
     item = _item(task, collector)
     if task.answer != ACCEPT:
         done = "ignored" if task.answer == IGNORE else "rejected as a whole"
@@ -309,7 +305,7 @@ def _read_task(task: _Task, collector: Collector) -> None:
 
 
 def _parse_span(span: Any, tokens: Sequence[tuple[int, int]], task: _Task, collector: Collector) -> MarkedSpan:
-    """A span by its characters, or by its tokens, the last of which belongs to it."""
+    """Parse a span given by characters, or by tokens (the last one inclusive)."""
     fields: Any = span if isinstance(span, dict) else {}
     start, end, label = fields.get("start"), fields.get("end"), fields.get("label")
     if type(start) is int and type(end) is int and isinstance(label, str):
@@ -318,11 +314,11 @@ def _parse_span(span: Any, tokens: Sequence[tuple[int, int]], task: _Task, colle
     by_tokens = isinstance(first, int) and isinstance(last, int) and isinstance(label, str)
     if by_tokens and 0 <= first <= last < len(tokens):
         return tokens[first][0], tokens[last][1], label
-    raise collector.error(task.record, f"{str(span)[:60]!r} is no span with start, end and label", REMEDY)
+    raise collector.error(task.record, f"expected a span with start, end and label, found {str(span)[:60]!r}", REMEDY)
 
 
 def _read_binary(tasks: Iterator[_Task], collector: Collector) -> None:
-    """Decisions about one label at a time: the last one about each text and label counts."""
+    """Add binary decisions; the last one of an annotator on each text and label counts."""
     decisions: dict[tuple[int, str], dict[str, _Task]] = {}
     labels: set[str] = set()
     for task in tasks:
@@ -341,7 +337,7 @@ def _read_binary(tasks: Iterator[_Task], collector: Collector) -> None:
 
 
 def _add_decisions(item: int, annotator: str, mine: dict[str, _Task], labels: set[str], collector: Collector) -> None:
-    """What one annotator said of one text, over all labels that were suggested."""
+    """Add the decisions of one annotator on one text about all suggested labels."""
     first = next(iter(mine.values()))
     accepted = [label for label, task in mine.items() if task.answer == ACCEPT]
     if collector.wanted is not None:
@@ -354,7 +350,7 @@ def _add_decisions(item: int, annotator: str, mine: dict[str, _Task], labels: se
         collector.choice(item, annotator, answers, record=first.record, kind="human", time=first.time)
         return
     left = labels - set(mine)
-    if len(left) == 1:  # all others were refused
+    if len(left) == 1:  # all other labels were rejected
         collector.label(item, annotator, left.pop(), record=first.record, kind="human", time=first.time)
         return
     for label, task in mine.items():

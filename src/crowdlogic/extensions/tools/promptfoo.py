@@ -1,10 +1,10 @@
-"""promptfoo: what `promptfoo eval -o results.json` (or .jsonl) writes, with the verdict of every assertion.
+"""Reader for promptfoo results, as written by `promptfoo eval -o results.json` (or .jsonl).
 
-An item is one output: a test with a prompt and a provider, named as promptfoo itself does, `testIdx:promptIdx`. A judge
-is an assertion: its criterion is its metric, or its type where it has none; the provider that grades, where one is
-named, tells judges of one criterion apart. A verdict is pass or fail. Verdicts of people (`human`), of models
-(`llm-rubric` and its kin) and of code are of the kinds human, llm and code. Written after results of version 3 of
-promptfoo 0.123.1, as the tool itself writes them; version 2 has the same fields.
+Each output (a test with a prompt and a provider) becomes an item named `testIdx:promptIdx`, as in promptfoo. Each
+assertion becomes a judge. Its criterion is its metric, or its type if it has no metric; judges with the same criterion
+are distinguished by the grading provider, if one is named. A verdict is pass or fail. Verdicts by people (`human`), by
+models (`llm-rubric` and similar types) and by code are of kind human, llm and code. Tested with results of version 3
+written by promptfoo 0.123.1; version 2 has the same fields.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ GRADED_BY_MODELS = frozenset(
         "model-graded-factuality", "moderation", "pi", "search-rubric", "select-best", "trajectory:goal-success",
     }
 )  # fmt: skip
-"""The types of assertions that a model grades."""
+"""Types of assertions that are graded by a model."""
 
 
 class Promptfoo(ToolExport):
-    """Results of promptfoo."""
+    """Results written by promptfoo."""
 
     name, title, suffixes = "promptfoo", "results of promptfoo", (".json", ".jsonl")
 
     def recognises(self, head: bytes) -> bool:
-        """An object with results within results, or lines that are results."""
+        """Return whether this is an object with nested results, or one result per line."""
         found = outline_json(head)
         nested = {"evalId", "results", "results.results"} <= found.paths or "results.results[].promptIdx" in found.paths
         return nested or {"promptIdx", "testIdx", "gradingResult"} <= found.paths
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """The verdicts of all assertions on all outputs."""
+        """Read the verdicts of all assertions on all outputs."""
         grades = Grades(file.name, options)
         for number, result in _iterate_results(file):
             _add_result(grades, require_object(result, number, file), number)
@@ -61,7 +61,7 @@ def _iterate_results(file: InputFile) -> Iterator[tuple[int, Any]]:
 
 
 def _add_result(grades: Grades, result: dict[str, Any], number: int) -> None:
-    """The verdicts on one output."""
+    """Add the verdicts on one output."""
     test, prompt = result.get("testIdx"), result.get("promptIdx")
     if not isinstance(test, int) or not isinstance(prompt, int):
         raise grades.collector.error(number, "a result without testIdx and promptIdx", "Export the evaluation again.")
@@ -79,10 +79,10 @@ def _add_result(grades: Grades, result: dict[str, Any], number: int) -> None:
 
 
 def _verdicts(components: list[Any]) -> Iterator[dict[str, Any]]:
-    """The verdicts of single assertions.
+    """Yield the verdicts of single assertions.
 
-    promptfoo lists the parts of a verdict again behind it. Those of an assert-set are verdicts, and the set's own is
-    not; those that one assertion gave as its parts are not, and its own is.
+    promptfoo repeats the parts of a verdict after the verdict itself. The parts of an assert-set are verdicts, while
+    the set's own result is not. The parts reported by a single assertion are skipped, and only its own result counts.
     """
     skipped = 0
     for component in components:
@@ -111,12 +111,12 @@ def _add_verdict(
     judge = _provider_name(assertion.get("provider"))
     seen[criterion, judge] += 1
     count = seen[criterion, judge]
-    numbered = f"{judge} {count}".strip() if count > 1 else judge  # the same kind of assertion again in one test
+    numbered = f"{judge} {count}".strip() if count > 1 else judge  # a repeated assertion of this test
     grades.add(item, criterion, verdict.get("pass"), judge=numbered, kind=_kind(kind), record=number)
 
 
 def _provider_name(provider: Any) -> str:
-    """The name of the model that grades; empty where the default one does."""
+    """Return the name of the grading model; empty for the default model."""
     if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
     return provider if isinstance(provider, str) else ""

@@ -1,7 +1,7 @@
-"""spaCy's DocBin (.spacy): answers as training data for spaCy, written and read by spaCy itself.
+"""Reader and writer for spaCy's DocBin (.spacy): answers as training data for spaCy, encoded by spaCy itself.
 
-Documents carry their answer as a category (1.0, the others 0.0), sentences as entities, or as fine-grained tags where
-the classes are no span tags. The name of the item is in `doc.user_data["item"]`. The confidence of a document is in
+Documents store their answer as a category (1.0, the others 0.0); sentences as entities, or as fine-grained tags if the
+classes are not span tags. The item's name is in `doc.user_data["item"]`, and the confidence of a document is in
 `doc.user_data["confidence"]`. Needs the package spacy: pip install crowdlogic[spacy].
 """
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 ATTRIBUTES = ("ENT_IOB", "ENT_TYPE", "TAG")
-PIECES = re.compile(r"\S+|\s+")
-HOLDS = 0.5
-"""A category holds from this value on."""
+WORDS_AND_SPACES = re.compile(r"\S+|\s+")
+MIN_CATEGORY_SCORE = 0.5
+"""Minimum score at which a category is assigned."""
 
 
 class DocBinFile(FileFormat):
-    """Documents of spaCy."""
+    """spaCy documents in a DocBin."""
 
     name, title, suffixes = "spacy", "spaCy's DocBin", (".spacy",)
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:  # noqa: ARG002
-        """Texts with their category, or sentences with their entities or tags, as gold."""
+        """Read texts with categories, or sentences with entities or tags, as gold."""
         docs = _read_docs(file)
         names = [doc.user_data.get("item", number) for number, doc in enumerate(docs)]
         if any(doc.cats for doc in docs):
@@ -47,14 +47,14 @@ class DocBinFile(FileFormat):
         return sentences(names, [[token.text for token in doc] for doc in docs], gold=[_tags(doc) for doc in docs])
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
-        """One category for each document, or one tag for each token."""
+        """Read one category for each document, or one tag for each token."""
         return answers_from_gold(self.read_corpus(file, columns), file.name)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
-        """Documents with their answers; documents without an answer are left out."""
+        """Encode documents with their answers; documents without an answer are skipped."""
         spacy = _import_spacy()
         if corpus is None or (corpus.texts if estimate.offsets is None else corpus.tokens) is None:
-            raise OptionError(f"{target}: spaCy needs the texts, and they are not known. Write .csv or .jsonl instead.")
+            raise OptionError(f"{target}: spaCy needs the texts, which are unknown. Write .csv or .jsonl instead.")
         make = _documents if estimate.offsets is None else _sentences
         docs = make(estimate, corpus, spacy.blank("xx").vocab)
         content: bytes = spacy.tokens.DocBin(attrs=ATTRIBUTES, store_user_data=True, docs=docs).to_bytes()
@@ -82,7 +82,7 @@ def _read_docs(file: InputFile) -> list[Doc]:
     except Exception as problem:
         raise FormatError(f"{file.name}: spaCy cannot read it as a DocBin ({problem}). Write it again.") from problem
     if not docs:
-        raise FormatError(f"{file.name}: holds no documents.")
+        raise FormatError(f"{file.name}: contains no documents.")
     return docs
 
 
@@ -111,7 +111,7 @@ def _sentences(estimate: Estimate, corpus: Corpus, vocab: Any) -> Iterator[Doc]:
 
 
 def _spaces_after(corpus: Corpus, sentence: int, start: int, end: int) -> list[bool]:
-    """Whether white space follows each token, by its text; between all tokens where the text is not known."""
+    """Return whether white space follows each token; without the text, assume a space between all tokens."""
     if corpus.texts is None or corpus.bounds is None:
         return [True] * (end - start - 1) + [False] * (end > start)
     text, bounds = corpus.texts[sentence], corpus.bounds
@@ -119,7 +119,7 @@ def _spaces_after(corpus: Corpus, sentence: int, start: int, end: int) -> list[b
 
 
 def _begin_inside_outside(estimate: Estimate, offsets: Ints) -> list[str]:
-    """The tags as B-, I- and O, as spaCy takes them, whatever the scheme; NOT_SEEN where there is no answer."""
+    """Convert the tags from any scheme to B-, I- and O for spaCy; NOT_SEEN where there is no answer."""
     tag_set = parse_tags(estimate.classes)
     tags = [NOT_SEEN if code == NO_ANSWER else "O" for code in estimate.answer.tolist()]
     spans = tags_to_spans(estimate.answer, offsets, tag_set)
@@ -129,13 +129,13 @@ def _begin_inside_outside(estimate: Estimate, offsets: Ints) -> list[str]:
 
 
 def split_words(text: str) -> tuple[list[str], list[bool]]:
-    """The words of a text and whether a space follows each, so that they make up the text again, as spaCy has it.
+    """Split a text into words and flags for a following space, so that spaCy can rebuild the text.
 
-    A space after a word belongs to it; any other white space is a word of its own.
+    One space after a word is its flag; any other white space is a separate word.
     """
     words: list[str] = []
     spaces: list[bool] = []
-    for piece in PIECES.findall(text):
+    for piece in WORDS_AND_SPACES.findall(text):
         rest = piece
         if piece.isspace() and words and piece[0] == " ":
             spaces[-1], rest = True, piece[1:]
@@ -146,13 +146,13 @@ def split_words(text: str) -> tuple[list[str], list[bool]]:
 
 
 def _category(doc: Doc) -> str | None:
-    """The category that holds; None where none does."""
+    """Return the category with the highest score; None if no score reaches the minimum."""
     best = max(doc.cats, key=lambda name: doc.cats[name], default=None)
-    return None if best is None or doc.cats[best] < HOLDS else str(best)
+    return None if best is None or doc.cats[best] < MIN_CATEGORY_SCORE else str(best)
 
 
 def _tags(doc: Doc) -> list[str | None]:
-    """The fine-grained tag of each token where they have any, else its entity; None where it is not known."""
+    """Return the fine-grained tag of each token if there are any, otherwise its entity; None if unknown."""
     if any(token.tag_ for token in doc):
         return [token.tag_ or None for token in doc]
     marks = {"O": "O", "": None}

@@ -1,11 +1,11 @@
-"""WebAnno TSV 3, as INCEpTION and WebAnno export it: a folder or zip file with <document>/<user>.tsv.
+"""Reader for WebAnno TSV 3, exported by INCEpTION and WebAnno: a folder or zip file with <document>/<user>.tsv.
 
-A span layer's feature is a question, called layer.feature (`NamedEntity.value`); the last part of a layer's name is
-enough. The items are sentences. What `CURATION_USER` decided is gold; `INITIAL_CAS`, which nobody annotated, is left
-out. Places are counted in UTF-16 units over the document, and are read as such; annotations below a token are widened
-to it.
+A feature of a span layer is a question named layer.feature (`NamedEntity.value`), with only the last part of the
+layer's name. The items are sentences. Annotations by `CURATION_USER` are gold; `INITIAL_CAS`, the initial document
+without annotations, is skipped. Positions are UTF-16 offsets into the document. Annotations of a part of a token are
+widened to the whole token.
 
-Layout as in the user's guide of INCEpTION (WebAnno TSV 3.3).
+Layout as in the user guide of INCEpTION (WebAnno TSV 3.3).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from crowdlogic.errors import FormatError
 from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question
 from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 
-PIECE = 1 << 20
-"""How many bytes are read at a time."""
+CHUNK_BYTES = 1 << 20
+"""Number of bytes read at a time."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 HEADER = b"#FORMAT=WebAnno TSV 3"
@@ -38,27 +38,27 @@ REMEDY = "Export the documents again as WebAnno TSV v3.3."
 
 
 class WebannoTsv(ToolExport):
-    """One file per document and annotator."""
+    """WebAnno TSV with one file per document and annotator."""
 
     name, title, suffixes = "webanno-tsv", "WebAnno TSV", (".tsv", ".zip")
 
     def recognises(self, head: bytes) -> bool:
-        """The first line says so."""
+        """Return whether the first line is the header of WebAnno TSV 3."""
         return head.removeprefix(BYTE_ORDER_MARK).startswith(HEADER)
 
     def recognises_folder(self, folder: Folder) -> bool:
-        """Some file in it is WebAnno TSV."""
+        """Return whether any of the first 20 TSV files is WebAnno TSV."""
         return any(self.recognises(member_file(folder, name).head(64)) for name in _member_names(folder)[:20])
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Tags of all annotators over the sentences of all documents, and the curator's as gold."""
+        """Read the tags of all annotators on all sentences, and the curator's tags as gold."""
         collector = Collector(file.name, options)
         documents = [_read_header(one, collector) for one in _files(file)]
         kinds = {question: "spans" for document in documents for question in document.columns}
         try:
             question = require_question(kinds, _full_name(collector.question, kinds), file.name)
         except FormatError:
-            _require_sound(documents, collector)  # damage comes first: with it no choice of a question helps
+            _require_sound(documents, collector)  # report damaged files first: choosing a question would not help
             raise
         collector.question = question
         for document in documents:
@@ -72,7 +72,7 @@ WEBANNO_TSV = WebannoTsv()
 
 @dataclass
 class _Sentence:
-    """A sentence: its number, its text, its line, the places of its tokens, and the cells of every token."""
+    """Sentence: its number, text and line, the positions of its tokens, and the cells of every token."""
 
     number: int
     text: str
@@ -83,7 +83,7 @@ class _Sentence:
 
 @dataclass(frozen=True)
 class _Document:
-    """A file, its document, its annotator, and question -> column."""
+    """File with its document, its annotator, and its columns by question."""
 
     file: InputFile
     member: str
@@ -104,7 +104,7 @@ def _files(file: InputFile) -> list[InputFile]:
 
 
 def _full_name(chosen: str | None, kinds: dict[str, Any]) -> str | None:
-    """The question that is meant: its whole name, or a layer with one feature."""
+    """Return the full name of the chosen question; a layer's name is enough if it has one feature."""
     if chosen is None or chosen in kinds:
         return chosen
     found = [name for name in kinds if name.rpartition(".")[0] == chosen]
@@ -127,7 +127,7 @@ def _read_header(file: InputFile, collector: Collector) -> _Document:
 
 
 def _lines(file: InputFile, collector: Collector) -> Iterator[str]:
-    """The lines of a file, of which no more than a piece is in memory."""
+    """Yield the lines of a file, reading one chunk at a time."""
     try:
         for at, line in enumerate(_byte_lines(file)):
             found = line.removeprefix(BYTE_ORDER_MARK) if at == 0 else line
@@ -139,14 +139,14 @@ def _lines(file: InputFile, collector: Collector) -> Iterator[str]:
 def _byte_lines(file: InputFile) -> Iterator[bytes]:
     rest = b""
     with file.open_unpacked() as opened:
-        while piece := opened.read(PIECE):
+        while piece := opened.read(CHUNK_BYTES):
             *lines, rest = (rest + piece).split(b"\n")
             yield from lines
     yield rest
 
 
 def _columns(lines: Iterable[str]) -> dict[str, int]:
-    """Layer.feature -> its column among the cells of a token, over the span layers of the header."""
+    """Map layer.feature to its column among the cells of a token, for the span layers of the header."""
     found: dict[str, int] = {}
     at = 0
     for line in lines:
@@ -162,7 +162,7 @@ def _columns(lines: Iterable[str]) -> dict[str, int]:
 
 
 def _sentences(lines: Iterable[str], collector: Collector) -> Iterator[_Sentence]:
-    """The sentences of a file, in order."""
+    """Yield the sentences of a file, in order."""
     sentence: _Sentence | None = None
     start = 0
     for at, line in enumerate(lines, start=1):
@@ -183,27 +183,27 @@ def _sentences(lines: Iterable[str], collector: Collector) -> Iterator[_Sentence
 
 
 def _add_token(sentence: _Sentence, line: str, at: int, start: int, collector: Collector) -> int:
-    """Add the token of a line; where the sentence begins in the document, in UTF-16 units."""
+    """Add the token of a line; return the sentence's start in the document, in UTF-16 units."""
     cells = line.split("\t")
     name = TOKEN.match(cells[0])
     place = PLACE.match(cells[1]) if len(cells) > 2 else None
     if name is None or place is None:
-        raise collector.error(f"line {at}", f"{line[:40]!r} is no token with its place", REMEDY)
-    if name[3]:  # a part of a token: what stands there counts for the whole token
+        raise collector.error(f"line {at}", f"expected a token with its position, found {line[:40]!r}", REMEDY)
+    if name[3]:  # a part of a token: its annotations count for the whole token
         sentence.cells[-1] = [_merge(*pair) for pair in zip(sentence.cells[-1], cells[3:], strict=False)]
         return start
     if not sentence.tokens:
         start, sentence.number = int(place[1]), int(name[1])
     bounds = tuple(_characters(sentence.text, int(edge) - start) for edge in place.groups())
     if not bounds[0] < bounds[1] <= len(sentence.text):
-        raise collector.error(f"line {at}", f"the token {cells[2]!r} does not lie in its sentence", REMEDY)
+        raise collector.error(f"line {at}", f"the token {cells[2]!r} lies outside its sentence", REMEDY)
     sentence.tokens.append((bounds[0], bounds[1]))
     sentence.cells.append(cells[3:])
     return start
 
 
 def _characters(text: str, units: int) -> int:
-    """A place in UTF-16 units as one in characters; outside of the text where it is not in it."""
+    """Convert an offset in UTF-16 units to characters; an invalid one becomes len(text) + 1."""
     if units < 0:
         return len(text) + 1
     whole = text.encode("utf-16-le", errors="surrogatepass")
@@ -220,7 +220,7 @@ def _unescape(text: str) -> str:
 
 
 def _require_sound(documents: Iterable[_Document], collector: Collector) -> None:
-    """Refuse documents with a line that cannot be read."""
+    """Raise an error if a document has a line that cannot be read."""
     for document in documents:
         collector.member = document.member
         for _ in _sentences(_lines(document.file, collector), collector):
@@ -228,13 +228,13 @@ def _require_sound(documents: Iterable[_Document], collector: Collector) -> None
 
 
 def _read_document(document: _Document, question: str, collector: Collector) -> None:
-    """The spans of one annotator in one document."""
+    """Collect the spans of one annotator in one document."""
     column = document.columns.get(question)
     for sentence in _sentences(_lines(document.file, collector), collector):
         name = f"{document.document}#{sentence.number}"
         item = collector.item(name, text=sentence.text, tokens=sentence.tokens)
         if len(collector.text(item) or "") != len(sentence.text):
-            raise collector.error(f"line {sentence.line}", "another text than in another annotator's file", REMEDY)
+            raise collector.error(f"line {sentence.line}", "the text differs between annotators' files", REMEDY)
         spans = [] if column is None else _spans(sentence, column)
         if document.annotator == CURATOR:
             collector.gold_spans(item, spans, record=sentence.line)
@@ -243,12 +243,12 @@ def _read_document(document: _Document, question: str, collector: Collector) -> 
 
 
 def _spans(sentence: _Sentence, column: int) -> list[MarkedSpan]:
-    """The spans of a column: tokens whose values have one number in brackets belong together."""
+    """Return the spans of a column; values with the same number in brackets form one span."""
     found: dict[tuple[str, str], MarkedSpan] = {}
     for at, ((start, end), cells) in enumerate(zip(sentence.tokens, sentence.cells, strict=True)):
         cell = cells[column] if column < len(cells) else NOTHING
         for stacked, value in enumerate(STACKED.split(cell)):
-            name, number = VALUE.match(value).groups()  # type: ignore[union-attr]  # it matches anything
+            name, number = VALUE.match(value).groups()  # type: ignore[union-attr]  # the pattern matches any text
             if name in ("", NOTHING):
                 continue
             label = "span" if name == NO_VALUE else _unescape(name)

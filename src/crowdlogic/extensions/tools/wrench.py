@@ -1,8 +1,8 @@
-"""WRENCH's data sets: an object of examples, each with its gold label and the labels of every labelling function.
+"""Reader for WRENCH data sets: an object of examples, each with gold and the labels of every labelling function.
 
-For classification labels are numbers, -1 is an abstention, and a `label.json` beside the file names the classes. For
-sequences labels are tags and `weak_labels` has a row per token. Functions are called lf_0, lf_1, ..., or as a
-`meta.json` beside the file names them. Of a folder, train.json is read.
+For classification, labels are numbers, -1 is an abstention, and a `label.json` in the same folder names the classes.
+For sequences, labels are tags and `weak_labels` has a row per token. The functions are named by a `meta.json` in the
+same folder, otherwise lf_0, lf_1, .... If a folder is given, its train.json is read.
 
 Layout as in wrench (wrench/dataset/basedataset.py, seqdataset.py).
 """
@@ -34,21 +34,21 @@ REMEDY = "Fetch the data set again."
 
 
 class Wrench(ToolExport):
-    """Examples with the labels of labelling functions."""
+    """Examples labelled by labelling functions."""
 
     name, title, suffixes = "wrench", "WRENCH's data set", (".json",)
 
     def recognises(self, head: bytes) -> bool:
-        """Each example has weak labels."""
+        """Return whether the examples have weak labels."""
         found = outline_json(head)
         return found.root == "object" and any(path.endswith(".weak_labels") for path in found.paths)
 
     def recognises_folder(self, folder: Folder) -> bool:
-        """The training set in it is WRENCH's."""
+        """Return whether the folder contains a training set in WRENCH's format."""
         return TRAINING in folder.names and self.recognises(member_file(folder, TRAINING).head())
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels or tags of all functions, texts or tokens, and gold."""
+        """Read the labels or tags of all functions, texts or tokens, and gold."""
         opened: InputFile = member_file(file.folder, TRAINING) if file.is_folder else file
         examples = _Examples(opened)
         return examples.tags(options) if examples.are_sequences else examples.labels(options)
@@ -58,7 +58,7 @@ WRENCH = Wrench()
 
 
 class _Examples:
-    """The examples of a file, and what lies beside it."""
+    """Examples of a file, with the names of its labelling functions."""
 
     def __init__(self, file: InputFile) -> None:
         self.file = file
@@ -80,12 +80,12 @@ class _Examples:
 
     @property
     def are_sequences(self) -> bool:
-        """Whether weak labels have a row per token."""
+        """Whether weak labels have a row per token (sequence labelling)."""
         weak = self.records[0]["weak_labels"]
         return bool(weak) and isinstance(weak[0], list)
 
     def labels(self, options: ReadOptions) -> Crowd:
-        """Labels of documents."""
+        """Return the labels of documents."""
         classes = {str(code): str(name) for code, name in _beside(self.file, "label.json").items()}
         collector = Collector(self.file.name, options)
         for number, name, record in zip(self.numbers, self.names, self.records, strict=True):
@@ -99,7 +99,7 @@ class _Examples:
         return collector.crowd()
 
     def tags(self, options: ReadOptions) -> Crowd:
-        """Tags of sentences."""
+        """Return the tags of sentences."""
         rows = [
             (name, function, [str(row[j]) for row in self._rows(record)])
             for name, record in zip(self.names, self.records, strict=True)
@@ -137,12 +137,12 @@ class _Examples:
         return found
 
     def _rows(self, record: dict[str, Any]) -> list[list[Any]]:
-        """The weak labels of each token; a document counts as one."""
+        """Return the weak labels of each token; a document counts as one token."""
         weak: list[Any] = record["weak_labels"]
         return weak if self.are_sequences else [weak]
 
     def _check(self, record: dict[str, Any], number: int) -> dict[str, Any]:
-        """The record, if its weak labels are as many as those of the first one."""
+        """Return the record after checking that it has as many weak labels as the first record."""
         weak = record.get("weak_labels")
         if not isinstance(weak, list):
             raise FormatError(f"{self.file.name}, record {number}: no list of weak labels. {REMEDY}")
@@ -150,13 +150,13 @@ class _Examples:
         first = self.records[0]["weak_labels"] if self.records else weak
         kind = len(first[0]) if first and isinstance(first[0], list) else -1
         if any(width != kind for width in shape) or (kind == -1 and len(weak) != len(first)):
-            what = "weak labels of other functions than in the first record"
+            what = "the number of weak labels differs from the first record"
             raise FormatError(f"{self.file.name}, record {number}: {what}. {REMEDY}")
         return record
 
 
 def _beside(file: InputFile, name: str) -> dict[str, Any]:
-    """A JSON object in a file beside the examples; empty where there is none."""
+    """Read a JSON object from another file in the same folder; empty if there is none."""
     try:
         if isinstance(file, MemberFile):
             raw = file.parent.read(name) if name in file.parent.names else b"{}"

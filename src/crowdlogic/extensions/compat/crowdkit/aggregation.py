@@ -228,7 +228,7 @@ class ZeroBasedSkill(SkillAggregator):
 #
 # Axes: i task, j worker, k true label, p pair of a worker and a label.
 
-NOTHING = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+NO_KNOWN_TASKS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 """No task whose label is known."""
 EPSILON = 1e-10
 """The least probability, of a label as of an error."""
@@ -374,7 +374,7 @@ def _with_gold_labels(answers: Answers, true_labels: Any) -> Answers:
 def _known_tasks(answers: Answers, true_labels: Any) -> tuple[Ints, Ints]:
     """The codes of the tasks whose label is known, and of these labels."""
     if true_labels is None:
-        return NOTHING
+        return NO_KNOWN_TASKS
     task, label = answers.tasks.get_indexer(true_labels.index), answers.labels.get_indexer(true_labels)
     rows = (task >= 0) & (label >= 0)
     return task[rows], label[rows]
@@ -409,7 +409,7 @@ def _mean(q: Floats) -> Floats:
     return np.asarray(np.full(len(q), 1.0 / len(q)) @ q)
 
 
-def _entropy(q: Floats, scores: Floats, log_sum: Floats, known: tuple[Ints, Ints] = NOTHING) -> float:
+def _entropy(q: Floats, scores: Floats, log_sum: Floats, known: tuple[Ints, Ints] = NO_KNOWN_TASKS) -> float:
     """The entropy of q, the softmax of scores: without another logarithm, sum of log_sum - q * scores."""
     unsure = float(log_sum.sum()) - float(np.vdot(q, scores))
     task, label = known

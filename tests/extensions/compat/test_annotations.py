@@ -76,12 +76,12 @@ def test_only_what_a_model_knows_is_kept() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (CODES[:3], "Found annotations of 3 items and 4 items in X"),
+        (CODES[:3], "Found annotations of 3 items, but 4 items in X"),
         (pd.DataFrame([(9, 0, "x")], columns=["item", "annotator", "label"]), "item 9 is not a row number of X"),
-        (np.zeros((4, 2, 2)), "these have 3 axes"),
+        (np.zeros((4, 2, 2)), "got 3 axes"),
         (np.full((4, 1), 1j), "Complex data not supported"),
         ([[{}], [1], [1], [1]], "must be a string or a number, not a dict"),
-        ([["x"], [1], [1], [1]], "Labels mix types"),
+        ([["x"], [1], [1], [1]], "Labels have mixed types"),
     ],
 )
 def test_what_is_no_matrix_of_labels_is_refused(given: object, words: str) -> None:

@@ -107,7 +107,7 @@ def test_overconfident_probabilities_are_cooled() -> None:
     [
         ({"consensus_method": "mean"}, "consensus_method: expected one of best_quality, majority_vote; got 'mean'"),
         ({"quality_method": "x"}, "quality_method: expected one of crowdlab, agreement; got 'x'"),
-        ({"quality_method": "agreement", "return_weights": True}, "return_weights goes with"),
+        ({"quality_method": "agreement", "return_weights": True}, "return_weights requires"),
     ],
 )
 def test_other_options_are_refused(change: dict[str, Any], words: str) -> None:
@@ -120,8 +120,8 @@ def test_other_options_are_refused(change: dict[str, Any], words: str) -> None:
     [
         ([[0, 1], [NAN, NAN]], "Item 1 has no label"),
         ([[0, NAN], [NAN, 1]], "No item has two labels"),
-        ([[0, 7], [0, 1]], "Labels go from 0 to 7; pred_probs has 2 classes"),
-        ([[0, 1]], "Give a row for each item in both"),
+        ([[0, 7], [0, 1]], "Labels range from 0 to 7, but pred_probs has 2 classes"),
+        ([[0, 1]], "Both need one row per item"),
     ],
 )
 def test_other_matrices_are_refused(cells: list[list[float]], words: str) -> None:

@@ -153,7 +153,7 @@ def test_what_cannot_be_fitted_says_why() -> None:
         CrowdClassifier().fit(features)
     with pytest.raises(ValueError, match="only one class is present: all annotations are"):
         CrowdClassifier().fit(features, np.ones_like(given))
-    with pytest.raises(OptionError, match="no annotation to score by"):
+    with pytest.raises(OptionError, match="no annotations to score"):
         CrowdClassifier(epochs=1).fit(features, given).score(features, np.full((120, 1), 7.0))
 
 

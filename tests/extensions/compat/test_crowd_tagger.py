@@ -47,7 +47,7 @@ def test_forms_of_annotations() -> None:
 def test_what_is_no_sentence_or_annotation_is_refused() -> None:
     with pytest.raises(CorpusError, match="each a list of tokens"):
         read_sentences(["a sentence"])
-    with pytest.raises(LabelError, match="Found 2 sentences in X and annotations of 1"):
+    with pytest.raises(LabelError, match="Found 2 sentences in X, but annotations of 1"):
         read_tags([{}], 2)
     with pytest.raises(ValueError, match="requires y to be passed"):
         CrowdTagger().fit([["a"]])

@@ -93,7 +93,7 @@ def test_weights_are_log_odds_within_bounds() -> None:
 
 
 def test_few_rounds_are_said_to_be_few() -> None:
-    with pytest.warns(ConvergenceWarning, match=r"m-msr stopped after 1 rounds, while skills still changed\."):
+    with pytest.warns(ConvergenceWarning, match=r"m-msr did not converge in 1 iterations\."):
         MMSR(convergence=Convergence(max_iterations=1, tolerance=1e-10)).infer(planted(0).labels)
 
 

@@ -9,6 +9,6 @@ ENTRIES = {
         "m-msr": "crowdlogic.extensions.compat.m_msr:MMSR",
     },
 }
-"""Group of components -> name -> "module:attribute"; see crowdlogic.registry."""
+"""Mapping from registry to component name to "module:attribute"; see crowdlogic.registry."""
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -1,9 +1,9 @@
-"""cleanlab's `get_label_quality_multiannotator`, with its arguments and frames: CROWDLAB.
+"""CROWDLAB: cleanlab's `get_label_quality_multiannotator`, with its arguments and data frames.
 
 [GTM22] Goh, Tkachenko and Mueller, "CROWDLAB: supervised learning to infer consensus labels and quality scores for data
-with multiple annotators", 2022. The posterior of an item is a weighted mean of the classifier's probabilities and of
-what each label says; the weights are how much better than the most frequent class the classifier, and each annotator,
-agree with the others.
+with multiple annotators", 2022. The posterior of an item is a weighted mean of the classifier's probabilities and the
+evidence of each label. The weights of the classifier and of each annotator measure how much better they agree with
+the other labels than the most frequent class does.
 
 Axes: i item, j annotator, k class.
 """
@@ -22,19 +22,19 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import normalise, safe_log
 
 MIN_WEIGHT = 1e-6
-"""The least weight, and the least error of the most frequent class."""
+"""Minimum weight, and minimum error of the most frequent class."""
 CONSENSUS_METHODS, QUALITY_METHODS = ("best_quality", "majority_vote"), ("crowdlab", "agreement")
 TEMPERATURES = (0.1, 0.2, 0.5, 0.8, 1, 2, 3, 5, 8)
-"""Temperatures that are tried first; then some between the neighbours of the best one."""
+"""Coarse grid of temperatures; a finer grid around the best one follows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """Labels as a matrix.
+    """Matrix of labels.
 
     Attributes:
-        label: label[i, j], 0 where there is none.
-        given: given[i, j], whether there is one.
+        label: label[i, j], 0 where missing.
+        given: given[i, j], whether annotator j labelled item i.
         n_classes: Number of classes.
     """
 
@@ -44,16 +44,16 @@ class Annotations:
 
     @property
     def count(self) -> Ints:
-        """count[i], how many labels an item has."""
+        """Return count[i], the number of labels of each item."""
         return np.asarray(self.given.sum(axis=1))
 
     def votes(self, weight: Floats | None = None) -> Floats:
-        """votes[i, k], the number of labels k, or the sum of their annotators' weights."""
+        """Return votes[i, k], the number of labels k, or the sum of their annotators' weights."""
         each = self.given.astype(np.float64) if weight is None else self.given * weight
         return np.stack([(each * (self.label == k)).sum(axis=1) for k in range(self.n_classes)], axis=1)
 
     def agreement(self, consensus: Ints, rows: Bools) -> Floats:
-        """[j], the share of an annotator's labels that are the consensus, over some items; NaN without any."""
+        """Return [j], the share of an annotator's labels in `rows` that equal the consensus; NaN without labels."""
         counted = self.given[rows]
         same = (self.label[rows] == consensus[rows, None]) & counted
         with np.errstate(invalid="ignore"):
@@ -62,15 +62,15 @@ class Annotations:
 
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """A consensus label for each item, and what follows from it.
+    """Consensus labels with their quality and posterior.
 
     Attributes:
         label: label[i].
-        agreement: agreement[i], the share of the item's labels that are the consensus.
-        quality: quality[i], how far the consensus can be trusted.
+        agreement: agreement[i], the share of the item's labels that equal the consensus.
+        quality: quality[i], the estimated probability that the consensus is correct.
         posterior: posterior[i, k].
-        model_weight: The weight of the classifier; None for quality_method="agreement".
-        annotator_weight: The weight of each annotator; None likewise.
+        model_weight: Weight of the classifier; None for quality_method="agreement".
+        annotator_weight: Weight of each annotator; None for quality_method="agreement".
     """
 
     label: Ints
@@ -91,20 +91,20 @@ def get_label_quality_multiannotator(
     return_detailed_quality: bool = True,
     return_annotator_stats: bool = True,
     return_weights: bool = False,
-    verbose: bool = True,  # noqa: ARG001 (cleanlab's; nothing is printed)
+    verbose: bool = True,  # noqa: ARG001 (only for compatibility)
 ) -> dict[str, Any]:
-    """The consensus label of every item, how far it can be trusted, and how good each annotator is.
+    """Return consensus labels with quality scores, and the quality of each annotator, as cleanlab does.
 
     Args:
-        labels_multiannotator: A frame or a matrix of items x annotators with the classes 0, 1, ... and NaN.
-        pred_probs: p[i, k] of a classifier that did not learn from the item itself.
-        consensus_method: best_quality or majority_vote, or several; the first one is the main one.
+        labels_multiannotator: Data frame or matrix of items x annotators with the classes 0, 1, ... and NaN.
+        pred_probs: p[i, k] of a classifier that was not trained on the item itself (out-of-sample).
+        consensus_method: best_quality or majority_vote, or several; the first one is the primary method.
         quality_method: crowdlab or agreement.
-        calibrate_probs: Whether the classifier's probabilities are first scaled by a temperature.
-        return_detailed_quality: Whether to give the quality of every single label.
-        return_annotator_stats: Whether to give figures of every annotator.
-        return_weights: Whether to give the weights of the classifier and the annotators.
-        verbose: Not used; nothing is printed.
+        calibrate_probs: Whether to calibrate the classifier's probabilities by temperature scaling first.
+        return_detailed_quality: Whether to return the quality of every single label.
+        return_annotator_stats: Whether to return statistics of every annotator.
+        return_weights: Whether to return the weights of the classifier and the annotators.
+        verbose: Ignored; nothing is printed.
     """
     methods = [consensus_method] if isinstance(consensus_method, str) else list(consensus_method)
     _check_methods(methods, quality_method, return_weights=return_weights)
@@ -136,29 +136,29 @@ def _check_methods(methods: list[str], quality: str, *, return_weights: bool) ->
         if given not in known:
             raise OptionError(f"{name}: expected one of {', '.join(known)}; got {given!r}.")
     if return_weights and quality != "crowdlab":
-        raise OptionError("return_weights goes with quality_method='crowdlab' alone.")
+        raise OptionError("return_weights requires quality_method='crowdlab'.")
 
 
 def read_matrix(given: Any, p: Floats) -> Annotations:
-    """The labels of a frame or a matrix, validated."""
+    """Read and validate the labels of a data frame or a matrix."""
     cells = given.astype(float).to_numpy() if hasattr(given, "to_numpy") else np.asarray(given, dtype=np.float64)
     if cells.ndim != 2 or p.ndim != 2 or len(cells) != len(p):
         raise LabelError(
-            f"labels_multiannotator is {cells.shape} and pred_probs {p.shape}. Give a row for each item in both."
+            f"labels_multiannotator has shape {cells.shape} and pred_probs {p.shape}. Both need one row per item."
         )
     there = ~np.isnan(cells)
     label = np.where(there, cells, 0).astype(np.int64)
     if not there.any(axis=1).all():
-        raise LabelError(f"Item {int(np.flatnonzero(~there.any(axis=1))[0])} has no label. Leave such items out.")
+        raise LabelError(f"Item {int(np.flatnonzero(~there.any(axis=1))[0])} has no label. Remove such items.")
     if label.min() < 0 or label.max() >= p.shape[1]:
-        raise LabelError(f"Labels go from {label.min()} to {label.max()}; pred_probs has {p.shape[1]} classes.")
+        raise LabelError(f"Labels range from {label.min()} to {label.max()}, but pred_probs has {p.shape[1]} classes.")
     if (there.sum(axis=1) == 1).all():
-        raise LabelError("No item has two labels, so annotators cannot be compared. Bring some that have.")
+        raise LabelError("No item has two labels, so annotators cannot be compared. Add items with several labels.")
     return Annotations(label, there, p.shape[1])
 
 
 def majority_labels(annotations: Annotations, p: Floats) -> Ints:
-    """The class with the most labels; ties by the classifier, then to the rarer class, then to better annotators."""
+    """Return the majority class; ties are broken by classifier, then rarer class, then better annotators."""
     votes = annotations.votes()
     best = votes == votes.max(axis=1, keepdims=True)
     decided = best.sum(axis=1) == 1
@@ -172,19 +172,19 @@ def majority_labels(annotations: Annotations, p: Floats) -> Ints:
 
 
 def _narrow(best: Bools, values: Floats) -> Bools:
-    """Of the best classes of each item those with the highest value."""
+    """Restrict the best classes of each item to those with the highest value."""
     own = np.where(best, values, -np.inf)
     return np.asarray(best & (own == own.max(axis=1, keepdims=True)))
 
 
 def judge(annotations: Annotations, p: Floats, label: Ints, quality_method: str) -> Consensus:
-    """The posterior and the quality of consensus labels ([GTM22] section 3)."""
+    """Return the posterior and the quality of consensus labels ([GTM22] section 3)."""
     agreement = ((annotations.label == label[:, None]) & annotations.given).sum(axis=1) / annotations.count
     if quality_method == "agreement":
         posterior = annotations.votes() / annotations.count[:, None]
         return Consensus(label, agreement, agreement, posterior, None, None)
     several = annotations.count > 1
-    # how often a label is the consensus, and each of the other classes
+    # probability that a label equals the consensus, and each of the other classes
     right = float(agreement[several].mean())
     wrong = (1.0 - right) / max(annotations.n_classes - 1, 1)
     frequent = np.bincount(label[several], minlength=annotations.n_classes).argmax()
@@ -200,7 +200,7 @@ def judge(annotations: Annotations, p: Floats, label: Ints, quality_method: str)
 
 
 def pair_agreement(annotations: Annotations) -> Floats:
-    """[j], how often the other labels of an annotator's items are the same; the mean where there are no others."""
+    """Return [j], the agreement with other labels of the same items; the mean if there are no others."""
     votes, count = annotations.votes(), annotations.count
     same = np.take_along_axis(votes, annotations.label, axis=1) - 1  # [i, j], the other labels that agree
     others = np.where(annotations.given, count[:, None] - 1, 0).sum(axis=0)
@@ -232,12 +232,12 @@ def _quality_frame(annotations: Annotations, found: dict[str, Consensus], index:
 
 
 def label_quality(annotations: Annotations, posterior: Floats) -> Floats:
-    """[i, j], the posterior of every single label; NaN where there is none."""
+    """Return [i, j], the posterior of every single label; NaN where there is none."""
     return np.where(annotations.given, np.take_along_axis(posterior, annotations.label, axis=1), np.nan)
 
 
 def annotator_stats(annotations: Annotations, consensus: Consensus, detailed: Floats, names: Any) -> Any:
-    """A row for each annotator, the worst first."""
+    """Return a data frame with one row per annotator, the worst first."""
     everything = np.ones(len(consensus.label), dtype=bool)
     several = annotations.agreement(consensus.label, annotations.count > 1)
     quality = several
@@ -259,7 +259,7 @@ def annotator_stats(annotations: Annotations, consensus: Consensus, detailed: Fl
 
 
 def _worst_class(annotations: Annotations, consensus: Consensus, j: int) -> int:
-    """The class whose labels agree least with the consensus; of several the one given most often, on surer items."""
+    """Return the class with the least agreement; ties go to frequent labels, then to higher quality."""
     rows = annotations.given[:, j]
     label, size = annotations.label[rows, j], annotations.n_classes
     count = np.bincount(label, minlength=size)
@@ -274,7 +274,7 @@ def _worst_class(annotations: Annotations, consensus: Consensus, j: int) -> int:
 
 
 def best_temperature(annotations: Annotations, p: Floats) -> float:
-    """The temperature at which the probabilities fit the shares of the labels best."""
+    """Return the temperature that minimises the cross-entropy with the shares of the labels."""
     shares = annotations.votes() / annotations.count[:, None]
 
     def loss(temperature: float) -> float:
@@ -289,5 +289,5 @@ def best_temperature(annotations: Annotations, p: Floats) -> float:
 
 
 def scale_by_temperature(p: Floats, temperature: float) -> Floats:
-    """p^(1 / temperature), normalised."""
+    """Return p^(1 / temperature), normalised."""
     return normalise(safe_log(np.maximum(p, 1e-100)) / temperature)[0]

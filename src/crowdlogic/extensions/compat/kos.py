@@ -1,4 +1,4 @@
-"""KOS: messages between items and annotators: how likely an item is positive, how reliable an annotator is.
+"""KOS: message passing between items (how likely positive) and annotators (how reliable).
 
 [KOS14] Karger, Oh and Shah, "Budget-optimal task allocation for reliable crowdsourcing systems", 2014, Algorithm 1.
 With A_ij = 1 or -1 the label of annotator j on item i:
@@ -6,13 +6,13 @@ With A_ij = 1 or -1 the label of annotator j on item i:
     x_{i->j} = sum over the other annotators j' of i: A_ij' y_{j'->i}
     y_{j->i} = sum over the other items i' of j: A_i'j x_{i'->j}
 
-and the answer is the sign of the sum of A_ij y_{j->i}. The paper is about two classes; with more, each class is set
-against the rest. There is no random start here: every y begins at 1, the mean of the paper's normal distribution.
-Messages are scaled in every round, which changes no sign. Where they vanish (an annotator who shares no item with
-anybody) they say nothing, and the votes decide. No message to an item comes from its own labels, so a handful of items
-is too few for it.
+and the answer is the sign of the sum of A_ij y_{j->i}. The paper covers two classes; with more, each class is compared
+with the rest. The start is deterministic: every y is initialised to 1, the mean of the paper's normal distribution.
+Messages are rescaled in every round, which preserves the signs. If the messages vanish (for an annotator who shares no
+item with anybody), majority voting decides. Messages to an item exclude its own labels, so the method needs more than
+a handful of items.
 
-The beliefs are shares of the messages' weight, not calibrated probabilities.
+The beliefs are normalised message weights, not calibrated probabilities.
 
 Axes: i unit, j annotator, k class.
 """
@@ -34,7 +34,7 @@ from crowdlogic.truth.methods import takes_frames
 
 @dataclass(frozen=True)
 class KOS:
-    """Message passing ([KOS14]).
+    """Truth inference by message passing ([KOS14]).
 
     Attributes:
         iterations: Number of rounds of messages.
@@ -51,12 +51,12 @@ class KOS:
 
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Pass messages for each class against the rest, and share out their weight."""
+        """Pass messages for each class against the rest, and normalise their weights."""
         refuse_anchors(self.name, fitting)
         require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
-        # share[i, k], the part of the messages' weight that speaks for class k; one problem serves two classes
+        # share[i, k], the part of the messages' weight in favour of class k; for two classes, one problem is enough
         problems = 1 if labels.n_classes == 2 else labels.n_classes
         found = [_weigh_class(labels, k, self.iterations) for k in range(problems)]
         share = np.stack([positive for positive, _ in found], axis=1)
@@ -69,12 +69,12 @@ class KOS:
 
 
 def _weigh_class(labels: CrowdLabels, k: int, iterations: int) -> tuple[Floats, Floats]:
-    """share[i] of the messages' weight for class k, 0.5 where they say nothing, and each annotator's mean message."""
+    """Return share[i] of the message weight for class k (0.5 without messages), and annotators' mean messages."""
     sign = np.where(labels.label == k, 1.0, -1.0)
     message = pass_messages(
         labels.unit, labels.annotator, sign * labels.weights, np.ones(labels.n_labels), iterations=iterations
     )
-    message = -message if message.sum() < 0 else message  # most annotators help; the rounds can turn all signs
+    message = -message if message.sum() < 0 else message  # most annotators help; the rounds can flip all signs
     weight = message * labels.weights
     score = sum_by(labels.unit, labels.n_units, sign * weight)
     total = sum_by(labels.unit, labels.n_units, np.abs(weight))
@@ -85,27 +85,27 @@ def _weigh_class(labels: CrowdLabels, k: int, iterations: int) -> tuple[Floats, 
 
 
 def _beliefs(labels: CrowdLabels, share: Floats) -> Beliefs:
-    """q[i, k]: the shares of all classes, made to sum to one; those of the votes where no message says anything."""
+    """Return q[i, k], the normalised shares of all classes; the vote shares where all messages vanish."""
     votes = vote_shares(labels.votes())
     silent = (np.abs(share - 0.5) < 1e-12).all(axis=1) | (share.sum(axis=1) <= 0)
     return np.where(silent[:, None], votes, vote_shares(share))
 
 
 def pass_messages(unit: Ints, annotator: Ints, signed: Floats, first: Floats, *, iterations: int) -> Floats:
-    """y[row], the message of each label's annotator to its unit after some rounds, scaled to a maximum of 1.
+    """Return y[row], the message of each label's annotator to its unit, scaled to a maximum of 1.
 
     Args:
         unit: unit[row].
         annotator: annotator[row].
-        signed: signed[row], 1 for a positive label and -1 for a negative one, times its weight.
-        first: first[row], the first messages.
+        signed: signed[row], 1 for a positive label and -1 for a negative label, times its weight.
+        first: first[row], the initial messages.
         iterations: Number of rounds.
     """
     n_units, n_annotators = int(unit.max(initial=-1)) + 1, int(annotator.max(initial=-1)) + 1
     message = first
     for _ in range(iterations):
         toward = signed * message
-        task = sum_by(unit, n_units, toward)[unit] - toward  # x[row], what the others say of the unit
+        task = sum_by(unit, n_units, toward)[unit] - toward  # x[row], the sum over the unit's other labels
         back = signed * task
         following = sum_by(annotator, n_annotators, back)[annotator] - back
         largest = np.abs(following).max(initial=0.0)

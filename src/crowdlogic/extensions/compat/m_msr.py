@@ -1,13 +1,13 @@
-"""M-MSR: skills from how often pairs of annotators agree, robust against a few who lie.
+"""M-MSR: skills estimated from pairwise agreement, robust against a minority of adversarial annotators.
 
 [MO20] Ma and Olshevsky, "Adversarial crowdsourcing through robust rank-one matrix completion", 2020. If an annotator is
-right with probability p_j and otherwise says any other class, the rescaled agreement of two annotators is s_i s_j with
-s = (M p - 1) / (M - 1). So s comes from completing a matrix of rank one, of which each update leaves out the largest
-and the smallest estimates (their Algorithm 1, "matrix mean-subsequence-reduced"). The signs of s, which products do not
-show, are those of the matrix's leading eigenvector.
+right with probability p_j and otherwise gives any other class, the rescaled agreement of two annotators is s_i s_j with
+s = (M p - 1) / (M - 1). So s follows from completing a rank-one matrix; each update discards the largest and the
+smallest estimates (their Algorithm 1, "matrix mean-subsequence-reduced"). The products do not determine the signs of s,
+which are taken from the leading eigenvector of the matrix.
 
 The weight of a vote is log((M - 1) p / (1 - p)), so the beliefs are the posterior of the one-coin model with these
-accuracies and equal classes. An annotator who shares no item with another counts as the middle one of the others.
+accuracies and equal class priors. Annotators who share no item with others get the median weight of the others.
 
 Axes: i unit, j annotator (and i, j a pair of them), k class.
 """
@@ -34,20 +34,20 @@ from crowdlogic.truth.methods import takes_frames
 from crowdlogic.truth.weighting import weighted_votes
 
 MIN_DIVISOR = 1e-12
-"""The smallest divisor."""
+"""Smallest divisor, to avoid division by zero."""
 
 TIE_TOLERANCE = 1e-9
-"""Eigenvalues that differ by less than this share are equal but for rounding."""
+"""Relative difference below which eigenvalues count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
 class AgreementMatrix:
-    """How often pairs of annotators agree.
+    """Pairwise agreement of annotators.
 
     Attributes:
-        covariance: covariance[i, j], the share of common items on which they agree, scaled so that chance is 0 and full
-            agreement 1; 0 where they share no item.
-        common: common[i, j], whether they share an item; nobody shares one with themselves.
+        covariance: covariance[i, j], the share of common items on which they agree, rescaled so that chance is 0 and
+            full agreement 1; 0 if they share no item.
+        common: common[i, j], whether they share an item; False on the diagonal.
         n_units: Number of units with labels.
         n_classes: Number of classes.
     """
@@ -60,10 +60,10 @@ class AgreementMatrix:
 
 @dataclass(frozen=True)
 class MMSR:
-    """Skills by robust completion of a matrix of rank one ([MO20]).
+    """Voting weighted by skills from robust rank-one matrix completion ([MO20]).
 
     Attributes:
-        convergence: Maximum number of rounds; it stops when the matrix changes by less than `tolerance`.
+        convergence: Stopping criterion: a maximum of iterations, or a change of the matrix below `tolerance`.
     """
 
     convergence: Convergence = Convergence(max_iterations=1000, tolerance=1e-10)
@@ -74,7 +74,7 @@ class MMSR:
 
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Complete the matrix of agreements, and weigh the votes by the skills."""
+        """Complete the matrix of agreements and weight the votes by the skills."""
         refuse_anchors(self.name, fitting)
         require_whole_labels(labels, self.name)
         counted = labels if labels.weight is None else labels.take(labels.weight > 0)
@@ -88,7 +88,7 @@ class MMSR:
         skill, trace, converged = complete_rank_one(pairs, start, start, self.convergence)
         if not converged:
             warnings.warn(
-                f"{self.name} stopped after {len(trace)} rounds, while skills still changed. Raise max_iterations.",
+                f"{self.name} did not converge in {len(trace)} iterations. Increase max_iterations.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -107,20 +107,20 @@ class MMSR:
 
 
 def _middle(weight: Floats) -> float:
-    """The median weight if it is positive, else 1: a vote that counts."""
+    """Return the median weight if it is positive, otherwise 1."""
     middle = float(np.median(weight)) if len(weight) else 1.0
     return middle if middle > 0 else 1.0
 
 
 def compare_pairs(unit: Ints, annotator: Ints, label: Ints, *, n_annotators: int) -> AgreementMatrix:
-    """How often annotators agree on the units that both labelled (the last label counts, where one gave several)."""
+    """Count agreements on units that two annotators share; the last label of an annotator counts."""
     n_units, n_classes = int(unit.max()) + 1, len(np.unique(label))
-    # given[j, i] and, for each class, said[j, i]: sparse, so that products count pairs
+    # given[j, i] is 1 if j labelled i, so the sparse product given given' counts shared units
     last = len(unit) - 1 - np.unique((unit * np.int64(n_annotators) + annotator)[::-1], return_index=True)[1]
     rows, columns, shape = annotator[last], unit[last], (n_annotators, n_units)
     given = sparse.csr_array((np.ones(len(last)), (rows, columns)), shape=shape)
     shared = np.asarray((given @ given.T).todense())
-    # said[j, (i, k)]: one column for each unit and class, so that one product counts the agreements of all classes
+    # said[j, (i, k)]: one column per unit and class, so that one product counts the agreements of all classes
     cell = np.unique(columns.astype(np.int64) * (int(label.max()) + 1) + label[last], return_inverse=True)[1]
     said = sparse.csr_array((np.ones(len(last)), (rows, cell)), shape=(n_annotators, int(cell.max()) + 1))
     agreeing = np.asarray((said @ said.T).todense())
@@ -133,13 +133,13 @@ def compare_pairs(unit: Ints, annotator: Ints, label: Ints, *, n_annotators: int
 def complete_rank_one(
     pairs: AgreementMatrix, first_u: Floats, first_v: Floats, convergence: Convergence
 ) -> tuple[Floats, list[float], bool]:
-    """|s|[j], by turns u and v with u v' near |covariance|, how far each round changed it, and whether it converged.
+    """Return |s|[j], the trace of changes, and convergence; alternates u and v so that u v' fits |covariance|.
 
     Args:
-        pairs: The agreements.
-        first_u: The first u[j].
-        first_v: The first v[j].
-        convergence: When to stop.
+        pairs: Pairwise agreements.
+        first_u: Initial u[j].
+        first_v: Initial v[j].
+        convergence: Stopping criterion.
     """
     table, u, v = np.abs(pairs.covariance), first_u.astype(np.float64), first_v.astype(np.float64)
     trimmed = max(int(pairs.common.sum(axis=0).min()) // 2 - 1, 0)
@@ -158,10 +158,10 @@ def complete_rank_one(
 
 
 def _trimmed_means(estimates: Floats, common: Bools, present: Floats, trimmed: int, least: float) -> Floats:
-    """The mean of each column's estimates without the `trimmed` largest and smallest.
+    """Return the mean of each column's estimates without the `trimmed` largest and smallest.
 
-    Of those below (above) the present value fewer are left out, if there are fewer. A column without estimates keeps
-    its present value; a single estimate of 0 becomes `least`.
+    Estimates are only discarded if they are below (above) the present value. A column without estimates keeps its
+    present value; a single estimate of 0 becomes `least`.
     """
     ordered = np.sort(np.where(common, estimates, np.inf), axis=0)
     count = common.sum(axis=0)
@@ -178,10 +178,10 @@ def _trimmed_means(estimates: Floats, common: Bools, present: Floats, trimmed: i
 
 
 def signed_skills(pairs: AgreementMatrix, skill: Floats) -> Floats:
-    """s[j] with the signs of the leading eigenvector, which is s itself for a matrix of rank one; most are positive.
+    """Return s[j] with the signs of the leading eigenvector, oriented so that most are positive.
 
-    Where two eigenvalues are equally large, or as many signs are positive as negative, the agreements do not tell who
-    is right. Any choice would depend on the order of the annotators, so that all skills are then positive.
+    If the two largest eigenvalues are equal, or there are as many positive as negative signs, the agreements do not
+    identify the signs. Any choice would then depend on the order of the annotators, so all skills become positive.
     """
     size = len(pairs.covariance)
     values, vectors = linalg.eigh(pairs.covariance, subset_by_index=[max(size - 2, 0), size - 1])
@@ -194,7 +194,7 @@ def signed_skills(pairs: AgreementMatrix, skill: Floats) -> Floats:
 
 
 def vote_weights(skill: Floats, pairs: AgreementMatrix) -> Floats:
-    """log((M - 1) p / (1 - p)) of each annotator, with s kept away from its limits by 1 / sqrt(units)."""
+    """Return log((M - 1) p / (1 - p)) of each annotator, with s at least 1 / sqrt(units) within its limits."""
     classes, away = max(pairs.n_classes, 2), 1.0 / np.sqrt(pairs.n_units)
     bounded = np.maximum(np.minimum(skill, 1.0 - away), -1.0 / (classes - 1) + away)
     right = np.clip(bounded * (classes - 1) / classes + 1.0 / classes, MIN_DIVISOR, 1.0 - MIN_DIVISOR)

@@ -1,8 +1,8 @@
-"""CrowdClassifier: Algorithm 1 as a scikit-learn classifier.
+"""scikit-learn estimators: CrowdClassifier and CrowdTagger run Algorithm 1, TruthEstimator a truth method.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics".
 
-Axes: i item, j annotator, k class.
+Axes: i item, j annotator, k class, m true class, n given label.
 """
 
 from __future__ import annotations
@@ -46,37 +46,32 @@ from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.truth.methods import TruthMethod, truth_method
 
-# Annotations as scikit-learn's users hold them, as CrowdLabels.
-#
-# A dense matrix[item, annotator] has NaN, None or (for whole numbers) -1 where there is no label; a sparse one holds
-# labels only, zeros that are stored included; a wide frame has a column per annotator; a long frame has a row per
-# label,
-# and its items are row numbers of X; a vector is one annotator's.
-#
-# Axes: i item, j annotator, k class.
-
 MISSING = -1
-"""What stands for no label in a matrix of whole numbers."""
+"""Code of a missing label in an integer matrix."""
 
 
 class LabelKindError(LabelError, TypeError):
-    """A label is neither text nor a number."""
+    """A label is neither a string nor a number."""
 
 
 Cells = tuple[Ints, Ints, NDArray[Any]]
-"""The row, the column and the value of each label."""
+"""Row, column and value of each label."""
 
 
 def read_annotations(
     given: Any, n_items: int, *, annotators: Sequence[Any] | None = None, classes: Sequence[Any] | None = None
 ) -> CrowdLabels:
-    """Annotations of n items in any of these forms.
+    """Read the annotations of n items in any supported form.
+
+    A dense matrix[item, annotator] has NaN, None or (for numbers) -1 where there is no label. A sparse matrix contains
+    labels only, including stored zeros. A wide data frame has one column per annotator, a long one has one row per
+    label, with row numbers of X as items. A vector is the labels of a single annotator.
 
     Args:
         given: The annotations.
         n_items: Number of items.
-        annotators: The annotators that a model knows; the labels of others are left out.
-        classes: The classes that a model knows; labels of other classes are left out.
+        annotators: Annotators known to a fitted model; the labels of others are ignored.
+        classes: Classes known to a fitted model; labels of other classes are ignored.
     """
     if isinstance(given, CrowdLabels):
         labels = given
@@ -86,8 +81,8 @@ def read_annotations(
         (row, column, value), shape, names = _cells(given)
         if shape[0] != n_items:
             raise LabelError(
-                f"Found annotations of {pluralise(shape[0], 'item')} and {pluralise(n_items, 'item')} in X. Give a "
-                f"row for each."
+                f"Found annotations of {pluralise(shape[0], 'item')}, but {pluralise(n_items, 'item')} in X. Give one "
+                f"row per item."
             )
         labels = _from_cells(
             row, column, value, names=list(range(shape[1])) if names is None else names, n_items=n_items
@@ -96,13 +91,13 @@ def read_annotations(
 
 
 def is_long_frame(given: Any) -> bool:
-    """Whether it is a frame with columns for the item, the annotator and the label."""
+    """Return whether this is a data frame with columns for the item, the annotator and the label."""
     header = [str(name) for name in getattr(given, "columns", ())]
     return bool(header) and {"item", "annotator", "label"} <= set(find_roles(header))
 
 
 def _cells(given: Any) -> tuple[Cells, tuple[int, int], Sequence[Any] | None]:
-    """The labels of a matrix, its shape, and the names of its columns where it has some."""
+    """Return the labels of a matrix, its shape, and the names of its columns if it has any."""
     if sparse.issparse(given):
         held: Any = given
         entries = sparse.coo_array(held)
@@ -113,7 +108,7 @@ def _cells(given: Any) -> tuple[Cells, tuple[int, int], Sequence[Any] | None]:
         return _present(_plain(np.stack(columns, axis=1))), table.shape, table.columns
     dense = _dense(given)
     if dense.ndim not in (1, 2):
-        raise LabelError(f"Annotations are a matrix of items x annotators; these have {dense.ndim} axes.")
+        raise LabelError(f"annotations must be a matrix of items x annotators, got {dense.ndim} axes.")
     if dense.dtype.kind == "c":
         raise LabelError("Complex data not supported: labels are names or numbers.")
     matrix = dense if dense.ndim == 2 else dense[:, None]
@@ -126,7 +121,7 @@ def _dense(given: Any) -> NDArray[Any]:
 
 
 def _plain(cells: NDArray[Any]) -> NDArray[Any]:
-    """A matrix of objects as one of numbers, where all its labels are numbers."""
+    """Convert a matrix of objects to numbers if all its labels are numbers."""
     if cells.dtype != object:
         return cells
     there = ~_missing(cells)
@@ -142,7 +137,7 @@ def _plain(cells: NDArray[Any]) -> NDArray[Any]:
 
 
 def _missing(cells: NDArray[Any]) -> Bools:
-    """Which cells of a matrix of objects are None or NaN."""
+    """Return a mask of the cells that are None or NaN."""
     return np.array([value is None or value != value for value in cells.ravel()], dtype=bool).reshape(cells.shape)  # noqa: PLR0124 (NaN differs from itself)
 
 
@@ -160,7 +155,7 @@ def _present(cells: NDArray[Any], *, vector: bool = False) -> Cells:
 
 
 def _whole(values: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers as such: NaN among labels makes all of them floating-point."""
+    """Convert integral floats to integers, since NaN among labels makes all of them floats."""
     if values.dtype.kind == "f" and len(values) and (values == np.round(values)).all() and np.abs(values).max() < 2**53:
         return values.astype(np.int64)
     return values
@@ -171,7 +166,7 @@ def _from_cells(row: Ints, column: Ints, value: NDArray[Any], *, names: Sequence
         classes, codes = np.unique(value, return_inverse=True)
     except TypeError as problem:
         raise LabelError(
-            "Labels mix types, such as text and numbers. Give all as text, or all as numbers."
+            "Labels have mixed types, such as strings and numbers. Use one type for all labels."
         ) from problem
     return CrowdLabels(
         unit=row,
@@ -184,13 +179,13 @@ def _from_cells(row: Ints, column: Ints, value: NDArray[Any], *, names: Sequence
 
 
 def _by_row_number(labels: CrowdLabels, n_items: int) -> CrowdLabels:
-    """The labels of a long frame, whose items are row numbers of X."""
+    """Reorder the labels of a long data frame, whose items are row numbers of X."""
     where = find(labels.items, pl.Series(np.arange(n_items)))
     if len(where) and (where < 0).any():
         lost = labels.items[int(np.flatnonzero(where < 0)[0])]
         raise LabelError(
-            f"Found annotations of {len(labels.items):,} items and {n_items:,} items in X; item {lost!r} is not a row "
-            f"number of X. Give a row for every item, or name items by their row number from 0."
+            f"Found annotations of {len(labels.items):,} items, but {n_items:,} items in X; item {lost!r} is not a row "
+            f"number of X. Name items by their row number in X, starting at 0."
         )
     order = np.asarray(where)[labels.unit]
     return CrowdLabels(
@@ -205,7 +200,7 @@ def _by_row_number(labels: CrowdLabels, n_items: int) -> CrowdLabels:
 
 
 def _known(labels: CrowdLabels, annotators: Sequence[Any], classes: Sequence[Any]) -> CrowdLabels:
-    """The labels over the annotators and classes that a model knows."""
+    """Restrict the labels to the annotators and classes known to a fitted model."""
     people = {str(name): j for j, name in enumerate(annotators)}
     kinds = {str(name): k for k, name in enumerate(classes)}
     who = np.array([people.get(str(name), -1) for name in labels.annotators], dtype=np.int64)
@@ -224,7 +219,7 @@ def _known(labels: CrowdLabels, annotators: Sequence[Any], classes: Sequence[Any
 
 
 class CrowdEstimator(BaseEstimator):  # type: ignore[misc]
-    """What the classifier and the tagger share: the options of Algorithm 1 as parameters, and the fit."""
+    """Base class of the classifier and the tagger: parameters of Algorithm 1 and the fit."""
 
     def __init__(
         self,
@@ -248,7 +243,7 @@ class CrowdEstimator(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def _learn(self, corpus: Corpus, labels: CrowdLabels) -> Learned:
-        """Run Algorithm 1 with these parameters."""
+        """Run Algorithm 1 with the parameters of this estimator."""
         held = None if self.held_out is None else HeldOut(share=self.held_out)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         method = LogicLNCL(
@@ -263,52 +258,52 @@ class CrowdEstimator(BaseEstimator):  # type: ignore[misc]
         return method.fit(corpus, labels, rules=make_rules(self.rules))
 
     def _keep(self, learned: Learned) -> None:
-        """The attributes of a fit."""
+        """Set the fitted attributes."""
         self.learned_ = learned
         self.annotators_ = learned.task.labels.annotators.to_list()
         self.confusion_ = learned.estimate.confusion
         self.n_iter_ = len(learned.history)
 
     def _log_likelihood(self, labels: CrowdLabels, view: Floats) -> float:
-        """The mean log-likelihood of annotations, given beliefs about their units, through the fitted annotators."""
+        """Return the mean log-likelihood of annotations given beliefs about the units."""
         if not labels.n_labels:
-            raise OptionError("There is no annotation to score by. Give annotations of annotators that the fit knew.")
+            raise OptionError("There are no annotations to score. Give annotations by annotators seen in fit.")
         return annotation_log_likelihood(labels, self.learned_.epoch.annotators.confusion, view)
 
 
 class CrowdClassifier(ClassifierMixin, CrowdEstimator):  # type: ignore[misc]
-    """A classifier, the annotators and the truth, learnt together from annotations ([LNCL] Algorithm 1).
+    """Classifier learnt from crowd annotations jointly with the annotators' reliability ([LNCL] Algorithm 1).
 
     Args:
-        estimator: What learns from the items: a classifier of crowdlogic by name ("linear", "kim-cnn", ...) or with
-            options, or any scikit-learn classifier with `predict_proba` and sample weights.
-        rules: Rules as text, or a RuleSet; X must be texts for rules that look at them.
-        strength: C, how strongly the rules pull.
-        imitation: k, how much the targets take in of the rules' view: a number for all epochs, "growing", or a function
-            of the epoch.
-        annotators: The annotator model: "confusion", "one-coin", ...
+        estimator: Classifier to train: the name of a crowdlogic classifier ("linear", "kim-cnn", ...), an instance of
+            one, or any scikit-learn classifier with `predict_proba` and sample weights.
+        rules: Rules as text, or a RuleSet; X must be texts for rules about the text.
+        strength: C, the strength of the rules.
+        imitation: k, the weight of the rules' posterior in the training targets: a number for all epochs, "growing", or
+            a function of the epoch.
+        annotators: Annotator model: "confusion", "one-coin", ...
         epochs: Maximum number of epochs.
-        held_out: The share of items whose annotations are held out to choose the number of epochs; None runs all.
+        held_out: Share of items whose annotations are held out to choose the number of epochs; None runs all.
         random_state: Random seed.
 
     Attributes:
         classes_: The classes.
-        labels_: The estimated class of each training item.
-        label_distributions_: Their distributions.
-        annotators_: The name (or column) of each annotator.
-        confusion_: confusion_[j, m, n], how often annotator j says n where the truth is m.
-        learned_: The fit as crowdlogic has it.
-        n_features_in_: Number of features, where X is numbers.
+        labels_: Estimated class of each training item.
+        label_distributions_: Posterior distribution over classes of each training item.
+        annotators_: Name (or column) of each annotator.
+        confusion_: confusion_[j, m, n], the probability that annotator j gives label n if the true class is m.
+        learned_: crowdlogic's result object of the fit.
+        n_features_in_: Number of features, if X is numeric.
     """
 
     def fit(self, X: Any, y: Any = None, *, annotations: Any = None) -> CrowdClassifier:  # noqa: N803 (scikit-learn's)
-        """Learn from annotations.
+        """Fit to annotations.
 
         Args:
-            X: A matrix of numbers, dense or sparse, or a list of texts.
-            y: The annotations: a matrix of items x annotators with missing values, a sparse one, a wide or a long
-                frame, or a vector (one annotator). With `annotations`, y is not looked at.
-            annotations: The annotations, where scikit-learn routes them as metadata.
+            X: Numeric matrix, dense or sparse, or a list of texts.
+            y: The annotations: a matrix of items x annotators with missing values, a sparse matrix, a wide or long
+                data frame, or a vector (one annotator). Ignored if `annotations` is given.
+            annotations: The annotations, for scikit-learn's metadata routing.
         """
         given = y if annotations is None else annotations
         if given is None:
@@ -328,23 +323,23 @@ class CrowdClassifier(ClassifierMixin, CrowdEstimator):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803 (scikit-learn's)
-        """p[i, k] of new items, by the classifier and the rules."""
+        """Return p[i, k] of new items, predicted by the classifier and the rules."""
         check_is_fitted(self)
         return np.asarray(self.learned_.predict(self._read_items(X, reset=False)))
 
     def predict(self, X: Any) -> Any:  # noqa: N803 (scikit-learn's)
-        """The class of new items."""
+        """Return the predicted class of new items."""
         check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, annotations: Any = None) -> float:  # noqa: N803
-        """By annotations, their mean log-likelihood given the predictions; by a vector of true classes, accuracy.
+        """Return the accuracy for a vector of true classes, or the mean log-likelihood of annotations.
 
         Args:
             X: Items.
-            y: Their annotations, as in fit, or a vector of their true classes.
+            y: Annotations of the items, as in fit, or a vector of true classes.
             sample_weight: Weights of the items, for the accuracy.
-            annotations: The annotations, where scikit-learn routes them as metadata.
+            annotations: The annotations, for scikit-learn's metadata routing.
         """
         given = y if annotations is None else annotations
         if annotations is None and getattr(given, "ndim", 2 if _is_nested(given) else 1) == 1:
@@ -355,7 +350,7 @@ class CrowdClassifier(ClassifierMixin, CrowdEstimator):  # type: ignore[misc]
         return self._log_likelihood(labels, view)
 
     def _read_items(self, X: Any, *, reset: bool) -> Corpus:  # noqa: N803 (scikit-learn's)
-        """Items as a corpus: texts, or numbers that scikit-learn validates."""
+        """Convert items to a corpus: texts, or numbers validated by scikit-learn."""
         texts = as_texts(X)
         if texts is not None:
             return Corpus(pl.Series(np.arange(len(texts))), texts=texts)
@@ -371,10 +366,10 @@ class CrowdClassifier(ClassifierMixin, CrowdEstimator):  # type: ignore[misc]
 
 
 def annotation_log_likelihood(labels: CrowdLabels, confusion: Floats, view: Floats) -> float:
-    """The mean log-likelihood of annotations: log sum_k view[i, k] prod_j confusion[j, k, label], per annotation.
+    """Return the log-likelihood per annotation: log sum_k view[i, k] prod_j confusion[j, k, label].
 
-    The view is calibrated first, by one power for all units: what is scored is the order of the answers, and not how
-    overconfident a classifier became.
+    The view is first calibrated with one power for all units, so that the score reflects the ranking of the answers,
+    not the overconfidence of the classifier.
     """
     log_table = np.ascontiguousarray(safe_log(confusion).transpose(0, 2, 1))  # [j, n, k]
     units = np.unique(labels.unit)
@@ -384,7 +379,7 @@ def annotation_log_likelihood(labels: CrowdLabels, confusion: Floats, view: Floa
 
 
 def as_texts(given: Any) -> tuple[str, ...] | None:
-    """The items as texts, if they are."""
+    """Return the items as a tuple if all are strings, otherwise None."""
     if hasattr(given, "ndim") and given.ndim != 1:
         return None
     if not isinstance(given, Sequence | np.ndarray) and not hasattr(given, "to_list"):
@@ -394,7 +389,7 @@ def as_texts(given: Any) -> tuple[str, ...] | None:
 
 
 def _is_nested(given: Any) -> bool:
-    """Whether it is not a vector: a frame, a sparse matrix, or a list of lists."""
+    """Return whether this is not a vector but a data frame, CrowdLabels or a list of lists."""
     if hasattr(given, "columns") or isinstance(given, CrowdLabels):
         return True
     return (
@@ -403,14 +398,14 @@ def _is_nested(given: Any) -> bool:
 
 
 def _class_array(labels: CrowdLabels, given: Any) -> Any:
-    """The classes as an array, of the type that a vector of labels has."""
+    """Return the classes as an array, with the dtype of `given` if that is a vector of labels."""
     classes = np.array(labels.classes)
     kind = getattr(given, "dtype", np.dtype(object))
     return classes.astype(kind) if getattr(given, "ndim", 0) == 1 and kind != np.dtype(object) else classes
 
 
 def make_architecture(given: Any) -> Architecture:
-    """A classifier by name, with options, or of scikit-learn."""
+    """Return the classifier for a name, an instance, or a scikit-learn estimator."""
     if isinstance(given, str):
         made: Architecture = CLASSIFIERS.create(given)
         return made
@@ -418,7 +413,7 @@ def make_architecture(given: Any) -> Architecture:
 
 
 def make_imitation(given: Any) -> Imitation:
-    """K as a schedule."""
+    """Return the imitation schedule for a name, a function or a number."""
     if given == "growing":
         return GrowingImitation()
     if callable(given):
@@ -428,27 +423,24 @@ def make_imitation(given: Any) -> Imitation:
 
 
 def make_rules(given: Any) -> RuleSet | None:
-    """Rules from their text."""
+    """Parse rules if given as text."""
     return parse_rules(given) if isinstance(given, str) else given
 
 
-# CrowdTagger: Algorithm 1 over token sequences, with scikit-learn's interface.
-
-
 class CrowdTagger(CrowdEstimator):
-    """A tagger, the annotators and the true tags, learnt together from annotations.
+    """Tagger learnt from crowd annotations jointly with the annotators' reliability ([LNCL] Algorithm 1).
 
-    Parameters and attributes are those of CrowdClassifier; `labels_` is a list of tags for each training sentence.
+    Parameters and attributes as in CrowdClassifier, except that `labels_` has a list of tags per training sentence.
     """
 
     def fit(self, X: Any, y: Any = None, *, annotations: Any = None) -> CrowdTagger:  # noqa: N803 (scikit-learn's)
-        """Learn from annotations.
+        """Fit to annotations.
 
         Args:
-            X: A list of sentences, each a list of tokens.
-            y: The annotations, for each sentence a mapping {annotator: tags} or a list with the tags of each annotator
-                (None where there are none); or a long frame with item (row number of X), annotator and tags.
-            annotations: The annotations, where scikit-learn routes them as metadata.
+            X: List of sentences, each a list of tokens.
+            y: The annotations: for each sentence a mapping {annotator: tags} or a list with the tags of each annotator
+                (None if missing), or a long data frame with item (row number of X), annotator and tags.
+            annotations: The annotations, for scikit-learn's metadata routing.
         """
         corpus = read_sentences(X)
         given = y if annotations is None else annotations
@@ -460,24 +452,24 @@ class CrowdTagger(CrowdEstimator):
         return self
 
     def predict_proba(self, X: Any) -> list[Floats]:  # noqa: N803 (scikit-learn's)
-        """For each sentence p[i, k] of its tokens."""
+        """Return p[i, k] of the tokens of each sentence."""
         check_is_fitted(self)
         corpus = read_sentences(X)
         return [np.asarray(part) for part in np.split(self.learned_.predict(corpus), _cuts(corpus))]
 
     def predict(self, X: Any) -> list[list[Any]]:  # noqa: N803 (scikit-learn's)
-        """For each sentence the tags of its tokens."""
+        """Return the predicted tags of each sentence."""
         check_is_fitted(self)
         corpus = read_sentences(X)
         return self._split(self.classes_[self.learned_.answer(corpus)], corpus)
 
     def score(self, X: Any, y: Any = None, *, annotations: Any = None) -> float:  # noqa: N803 (scikit-learn's)
-        """By annotations, their mean log-likelihood given the predictions; by lists of true tags, span F1 or accuracy.
+        """Return span F1 or accuracy for lists of true tags, or the mean log-likelihood of annotations.
 
         Args:
             X: Sentences.
-            y: Their annotations, as in fit, or the true tags of each.
-            annotations: The annotations, where scikit-learn routes them as metadata.
+            y: Annotations of the sentences, as in fit, or their true tags.
+            annotations: The annotations, for scikit-learn's metadata routing.
         """
         check_is_fitted(self)
         given = y if annotations is None else annotations
@@ -507,7 +499,7 @@ class CrowdTagger(CrowdEstimator):
 
 
 def read_sentences(given: Any) -> Corpus:
-    """Sentences as a corpus."""
+    """Convert sentences to a corpus."""
     values = list(given)
     if not values or any(isinstance(tokens, str) or not isinstance(tokens, Sequence | np.ndarray) for tokens in values):
         raise CorpusError("X must be a list of sentences, each a list of tokens.")
@@ -515,13 +507,13 @@ def read_sentences(given: Any) -> Corpus:
 
 
 def read_tags(given: Any, n_items: int) -> CrowdLabels:
-    """Annotations of sentences as CrowdLabels; items are row numbers of X."""
+    """Convert annotations of sentences to CrowdLabels with row numbers of X as items."""
     if isinstance(given, CrowdLabels):
         return given
     if hasattr(given, "columns"):
         return from_frame(given)
     if len(given) != n_items:
-        raise LabelError(f"Found {pluralise(n_items, 'sentence')} in X and annotations of {len(given):,}.")
+        raise LabelError(f"Found {pluralise(n_items, 'sentence')} in X, but annotations of {len(given):,}.")
     rows = [(s, who, tags) for s, each in enumerate(given) for who, tags in _pairs(each) if tags is not None]
     return from_sequences(rows)
 
@@ -531,14 +523,14 @@ def _pairs(each: Any) -> list[tuple[Any, Any]]:
 
 
 def _are_tags(given: Any) -> bool:
-    """Whether each sentence has its true tags, and not annotations."""
+    """Return whether these are true tags of sentences instead of annotations."""
     if hasattr(given, "columns") or isinstance(given, CrowdLabels):
         return False
     return all(not isinstance(each, Mapping) and all(isinstance(tag, str) for tag in each) for each in given)
 
 
 def _over(labels: CrowdLabels, corpus: Corpus) -> CrowdLabels:
-    """The labels over all sentences of the corpus."""
+    """Return the labels aligned with all sentences of the corpus."""
     from crowdlogic.data.corpus import align
 
     return align(labels, corpus)[0]
@@ -548,31 +540,27 @@ def _cuts(corpus: Corpus) -> Any:
     return np.asarray(corpus.offsets)[1:-1]
 
 
-# TruthEstimator: a truth method with scikit-learn's interface. Its X is the annotations.
-#
-# Axes: i item, j annotator, k class.
-
 PREFIX = "method__"
-"""How the options of the method are called among the parameters."""
+"""Prefix of the method's options among the parameters."""
 
 SMOOTHING = 0.5
-"""Labels added to every cell where a confusion matrix is counted from beliefs."""
+"""Pseudo-count added to every cell when a confusion matrix is computed from beliefs."""
 
 
 class TruthEstimator(BaseEstimator):  # type: ignore[misc]
-    """A truth method: `fit(annotations)`, then `labels_`, `predict` and `predict_proba`.
+    """scikit-learn interface to a truth method; its X is the annotations.
 
     Args:
-        method: The name of a truth method, or one with options; `set_params(method__smoothing=0.1)` changes an option.
+        method: Name or instance of a truth method; `set_params(method__smoothing=0.1)` sets an option.
 
     Attributes:
         classes_: The classes.
-        labels_: The class of each item.
-        label_distributions_: Their distributions.
-        annotators_: The name (or column) of each annotator.
-        confusion_: confusion_[j, m, n]: the method's, or counted from its beliefs where it has none.
+        labels_: Estimated class of each item.
+        label_distributions_: Posterior distribution over classes of each item.
+        annotators_: Name (or column) of each annotator.
+        confusion_: confusion_[j, m, n], taken from the method, or computed from its beliefs.
         prior_: prior_[k], the share of each class.
-        estimate_: What the method believes, as crowdlogic has it.
+        estimate_: crowdlogic's result object.
         n_features_in_: Number of annotators.
     """
 
@@ -580,7 +568,7 @@ class TruthEstimator(BaseEstimator):  # type: ignore[misc]
         self.method = method
 
     def fit(self, X: Any, y: Any = None) -> TruthEstimator:  # noqa: N803, ARG002 (scikit-learn's)
-        """Estimate the truth from annotations: items x annotators, or whatever CrowdClassifier takes as y."""
+        """Estimate the true classes from annotations: items x annotators, or any form accepted by CrowdClassifier."""
         labels = self._read(X)
         if not labels.n_labels:
             raise ValueError("Found array with 0 sample(s): no item has an annotation.")
@@ -595,7 +583,7 @@ class TruthEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803 (scikit-learn's)
-        """The distributions of items by their annotations, given the annotators as the fit has them."""
+        """Return the class distributions of items given their annotations and the fitted annotators."""
         check_is_fitted(self)
         labels = self._read(X, fitted=True)
         log_table = safe_log(self.confusion_).transpose(0, 2, 1)  # [j, n, k]
@@ -603,16 +591,16 @@ class TruthEstimator(BaseEstimator):  # type: ignore[misc]
         return normalise(evidence + safe_log(self.prior_))[0]
 
     def predict(self, X: Any) -> Any:  # noqa: N803 (scikit-learn's)
-        """The classes of items by their annotations."""
+        """Return the estimated classes of items given their annotations."""
         check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:  # noqa: N803 (scikit-learn's)
-        """Fit, and give the class of each item."""
+        """Fit and return the estimated class of each item."""
         return self.fit(X, y).labels_
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: N803 (scikit-learn's)
-        """By true classes, accuracy; without any, the mean log-likelihood of the annotations."""
+        """Return the accuracy for true classes `y`, or the mean log-likelihood of the annotations if y is None."""
         if y is not None:
             return float(np.mean(self.predict(X) == np.asarray(y)))
         check_is_fitted(self)
@@ -622,7 +610,7 @@ class TruthEstimator(BaseEstimator):  # type: ignore[misc]
         return float(normalise(log_q)[1].sum()) / max(labels.n_labels, 1)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The method, and its options as method__option."""
+        """Return the method, and its options as method__option."""
         found: dict[str, Any] = {"method": self.method}
         made = self._method() if deep else None
         if made is not None and is_dataclass(made):
@@ -630,7 +618,7 @@ class TruthEstimator(BaseEstimator):  # type: ignore[misc]
         return found
 
     def set_params(self, **params: Any) -> TruthEstimator:
-        """Set the method, or options of it."""
+        """Set the method or its options."""
         if "method" in params:
             self.method = params.pop("method")
         for name, value in params.items():
@@ -686,7 +674,7 @@ def _n_items(given: Any) -> int:
 
 
 def _parameters(labels: CrowdLabels, estimate: Any) -> tuple[Floats, Floats]:
-    """prior[k] and confusion[j, m, n]: the method's own, or counted from its beliefs."""
+    """Return prior[k] and confusion[j, m, n] of the method, or computed from its beliefs."""
     found = tally(make_shards(labels), np.asarray(estimate.beliefs))
     prior = (found.totals + SMOOTHING) / (found.totals + SMOOTHING).sum() if estimate.prior is None else estimate.prior
     if estimate.confusion is not None:

@@ -1,10 +1,10 @@
-"""Zero-based skill: votes weighted by a skill per annotator, which follows the share of labels that agree with them.
+"""Zero-based skill: votes weighted by one skill per annotator, which tracks the share of labels that agree.
 
-[CK24] Ustalov, Pavlichenko and Tseitlin, "Learning from crowds with Crowd-Kit", 2024, where the method is described: a
-gradient step on the squared difference between a skill and that share, with a learning rate that falls.
+[CK24] Ustalov, Pavlichenko and Tseitlin, "Learning from crowds with Crowd-Kit", 2024, describes the method: gradient
+steps on the squared difference between a skill and that share, with a decreasing learning rate.
 
-The beliefs are shares of the weights, not calibrated probabilities. A tie counts in parts, so that the order of the
-classes does not matter.
+The beliefs are normalised weights, not calibrated probabilities. A tie counts fractionally, so the order of the classes
+does not matter.
 
 Axes: i unit, j annotator, k class.
 """
@@ -29,12 +29,12 @@ from crowdlogic.truth.weighting import distances, weighted_votes
 
 @dataclass(frozen=True)
 class LearningRate:
-    """The size of the steps towards the share of agreeing labels.
+    """Learning rate schedule of the steps towards the share of agreeing labels.
 
     Attributes:
-        first: The learning rate at the start.
-        factor: What it is multiplied by.
-        every: After how many steps.
+        first: Initial learning rate.
+        factor: Factor applied at every decay.
+        every: Number of steps between decays.
     """
 
     first: float = 1.0
@@ -44,12 +44,12 @@ class LearningRate:
 
 @dataclass(frozen=True)
 class ZeroBasedSkill:
-    """Votes weighted by skills that are learnt in small steps ([CK24]).
+    """Voting weighted by skills that are learnt iteratively ([CK24]).
 
     Attributes:
-        iterations: Maximum number of steps; none is made once the skills stay as they are.
-        rate: The learning rate.
-        margin: How far above the share of a random guess every skill starts.
+        iterations: Maximum number of steps; iteration stops early once the skills no longer change.
+        rate: Learning rate schedule.
+        margin: Amount by which the initial skills exceed the accuracy of a random guess.
     """
 
     iterations: int = 100
@@ -66,7 +66,7 @@ class ZeroBasedSkill:
 
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Vote, move every skill towards the share of agreeing labels, and vote again."""
+        """Alternate between voting and moving each skill towards its share of agreeing labels."""
         refuse_anchors(self.name, fitting)
         require_whole_labels(labels, self.name)
         if not labels.n_labels:
@@ -79,15 +79,15 @@ class ZeroBasedSkill:
         start = np.full(len(labels.annotators), 1.0 / labels.n_classes + self.margin)
         skill = learn_skills(agreeing, start, iterations=self.iterations, rate=self.rate)
         votes = weighted_votes(labels, skill)
-        silent = votes.sum(axis=1) <= 0  # nobody with a skill labelled these: every vote counts
+        silent = votes.sum(axis=1) <= 0  # units whose annotators all have skill 0: use plain votes
         votes[silent] = labels.votes()[silent]
         return make_estimate(labels, self.name, vote_shares(votes), reliability=skill, answer_all=fitting.answer_all)
 
 
 def learn_skills(agreeing: Callable[[Floats], Floats], start: Floats, *, iterations: int, rate: LearningRate) -> Floats:
-    """skill[j] after steps towards agreeing(skill)[j], the share of j's labels that agree with the weighted votes.
+    """Return skill[j] after steps towards agreeing(skill)[j], the share of j's labels that agree with the votes.
 
-    Skills that a step leaves as they are stay so at every learning rate, so there the steps end.
+    Stops once a step changes nothing, since further steps would not change anything either.
     """
     skill, size = start, rate.first
     for step in range(1, iterations + 1):

@@ -85,7 +85,7 @@ def test_earlier_errors_are_added_or_assigned() -> None:
     ("strategy", "change", "words"),
     [
         ("assign", lambda frame: frame.head(3), "has no matrix for 2 workers"),
-        ("assign", lambda frame: frame * 0, "should be 1.0 in every column"),
+        ("assign", lambda frame: frame * 0, "must sum to 1.0"),
         ("multiply", lambda frame: frame, "expected one of assign, addition"),
         ("assign", lambda frame: frame.rename_axis(["who", "label"]), "must be indexed by worker and label"),
     ],

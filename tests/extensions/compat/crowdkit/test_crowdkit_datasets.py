@@ -36,8 +36,8 @@ def test_other_column_names(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(MissingDataError, match="Download relevance-5 once with crowd-kit's own load_dataset"):
+    with pytest.raises(MissingDataError, match="Download relevance-5 with crowd-kit's own load_dataset"):
         load_dataset("relevance-5", data_dir=tmp_path)
-    with pytest.raises(OptionError, match=r"No data set is called 'relevance-3'\. Did you mean 'relevance-"):
+    with pytest.raises(OptionError, match=r"There is no data set 'relevance-3'\. Did you mean 'relevance-"):
         load_dataset("relevance-3")
     assert {"relevance-2", "relevance-5"} <= {name for name, _ in get_datasets_list()}

@@ -57,13 +57,13 @@ def test_uncertainty_by_task_and_by_worker() -> None:
 
 
 def test_what_is_missing_is_named() -> None:
-    with pytest.raises(AssertionError, match=r"There is no skill for w3\. Give one for every worker\."):
+    with pytest.raises(AssertionError, match=r"No skill for w3\. Give a skill for every worker\."):
         uncertainty(YES_NO, pd.Series({"w1": 1, "w2": 1}))
     with pytest.raises(AssertionError, match="KOS has no skills"):
         consistency(YES_NO, aggregator=KOS())
-    with pytest.raises(AssertionError, match="There is no column 'worker'"):
+    with pytest.raises(AssertionError, match="answers have no column 'worker'"):
         consistency(YES_NO.drop(columns="worker"))
-    with pytest.raises(TypeError, match="answers must be a frame of pandas, not dict"):
+    with pytest.raises(TypeError, match="answers must be a pandas DataFrame, not dict"):
         alpha_krippendorff({})
 
 

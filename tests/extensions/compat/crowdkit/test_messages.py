@@ -38,7 +38,7 @@ def test_liars_are_read_backwards() -> None:
 
 
 def test_two_labels_only() -> None:
-    with pytest.raises(LabelError, match="KOS is for two labels; these answers have 3"):
+    with pytest.raises(LabelError, match="KOS supports two labels, got 3"):
         KOS().fit(planted_answers(0)[0])
 
 

@@ -37,10 +37,10 @@ def test_a_tie_goes_to_the_first_label() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, 'on_missing_skill="ignore" or "value".'),
+        ({}, 'or set on_missing_skill to "ignore" or "value".'),
         ({"on_missing_skill": "drop"}, "on_missing_skill: expected one of error, ignore, value; got 'drop'."),
-        ({"on_missing_skill": "value"}, 'on_missing_skill is "value" but there is no default_skill.'),
-        ({"default_skill": 1.0}, 'default_skill is used but on_missing_skill is not "value".'),
+        ({"on_missing_skill": "value"}, 'on_missing_skill="value" requires default_skill.'),
+        ({"default_skill": 1.0}, 'default_skill requires on_missing_skill="value".'),
     ],
 )
 def test_workers_without_a_skill(options: dict[str, object], words: str) -> None:

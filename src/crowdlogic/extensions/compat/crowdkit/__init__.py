@@ -1,8 +1,8 @@
-"""crowd-kit's names, arguments and frames over crowdlogic's code: replace the import, keep the rest.
+"""Drop-in replacement for crowd-kit: its names, arguments and data frames, implemented by crowdlogic.
 
     from crowdlogic.extensions.compat.crowdkit import DawidSkene  # was: from crowdkit.aggregation import DawidSkene
 
-Where crowd-kit's documentation and its code differ, this follows the documentation; see
+Where crowd-kit's documentation and code differ, this package follows the documentation; see
 docs/reference/from-crowd-kit.md.
 """
 

@@ -1,4 +1,7 @@
-"""MajorityVote, Wawa, GoldMajorityVote and ZeroBasedSkill, as crowd-kit has them."""
+"""crowd-kit's aggregators: majority votes, Dawid-Skene, GLAD, KOS, M-MSR and MACE.
+
+Axes: i task, j worker, n given label, k true label, p pair of a worker and a label.
+"""
 
 from __future__ import annotations
 
@@ -32,28 +35,28 @@ from crowdlogic.numerics.logspace import normalise
 
 
 def vote_probabilities(scores: Floats) -> Floats:
-    """The scores of each task scaled to sum to one (to minus one, where negative skills outweigh the others)."""
+    """Normalise the scores of each task to sum to one (to minus one if negative skills outweigh the others)."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(scores / np.abs(scores.sum(axis=1, keepdims=True)))
 
 
 @dataclass
 class MajorityVote(ProbabilityAggregator):
-    """The label with the most answers, or with the largest sum of its workers' skills.
+    """Majority vote, optionally weighted by the workers' skills.
 
     Attributes:
-        default_skill: The skill of a worker without one, with `on_missing_skill="value"`.
-        on_missing_skill: What to do with answers of workers without a skill: error, ignore or value.
-        labels_: The label of each task.
-        probas_: The share of each label.
-        skills_: The share of each worker's answers that agree with `labels_`.
+        default_skill: Skill of workers without a given skill, with `on_missing_skill="value"`.
+        on_missing_skill: Treatment of answers by workers without a skill: error, ignore or value.
+        labels_: Label of each task.
+        probas_: Share of each label.
+        skills_: Share of each worker's answers that agree with `labels_`.
     """
 
     default_skill: float | None = None
     on_missing_skill: str = "error"
 
     def fit(self, data: Any, skills: Any = None) -> MajorityVote:
-        """Count the answers, by skill if skills are given (a series by worker)."""
+        """Count the answers, weighted by `skills` if given (a series by worker)."""
         answers = code_answers(data)
         if skills is None:
             scores = answers.scores()
@@ -69,28 +72,28 @@ class MajorityVote(ProbabilityAggregator):
         return self
 
     def fit_predict(self, data: Any, skills: Any = None) -> Any:
-        """Fit, and give the label of each task."""
+        """Fit and return the label of each task."""
         return self.fit(data, skills).labels_
 
     def fit_predict_proba(self, data: Any, skills: Any = None) -> Any:
-        """Fit, and give the share of each label."""
+        """Fit and return the share of each label."""
         return self.fit(data, skills).probas_
 
     def _answer_skills(self, answers: Answers, skills: Any) -> tuple[Bools, Floats]:
-        """Which answers count, and the skill of each answer's worker."""
+        """Return a mask of the answers that count, and the skill of each answer's worker."""
         if self.on_missing_skill != "value" and self.default_skill is not None:
-            raise OptionError('default_skill is used but on_missing_skill is not "value".')
+            raise OptionError('default_skill requires on_missing_skill="value".')
         given = np.asarray(skills.reindex(answers.workers), dtype=np.float64)[answers.worker]
         missing = np.isnan(given)
         if self.on_missing_skill == "value":
             if self.default_skill is None:
-                raise OptionError('on_missing_skill is "value" but there is no default_skill.')
+                raise OptionError('on_missing_skill="value" requires default_skill.')
             return np.ones(len(given), dtype=bool), np.where(missing, self.default_skill, given)
         if self.on_missing_skill == "error":
             if missing.any():
                 raise OptionError(
-                    f"{np.count_nonzero(missing):,} answers are of workers without a skill. Give a skill for every "
-                    f'worker, or on_missing_skill="ignore" or "value".'
+                    f"{np.count_nonzero(missing):,} answers are by workers without a skill. Give a skill for every "
+                    f'worker, or set on_missing_skill to "ignore" or "value".'
                 )
         elif self.on_missing_skill != "ignore":
             raise OptionError(f"on_missing_skill: expected one of error, ignore, value; got {self.on_missing_skill!r}.")
@@ -101,7 +104,7 @@ class MajorityVote(ProbabilityAggregator):
 
 
 def _without(answers: Answers, known: Bools) -> Answers:
-    """The answers of some rows, over the labels that these use."""
+    """Return the known rows, restricted to the labels that occur in them."""
     kept = answers.take(known)
     used = np.sort(appearance(kept.label))
     position = np.full(len(kept.labels), -1)
@@ -111,26 +114,26 @@ def _without(answers: Answers, known: Bools) -> Answers:
 
 @dataclass
 class SkillAggregator(ProbabilityAggregator):
-    """An aggregator whose fit gives `skills_`; votes weighted by these answer any frame."""
+    """Aggregator that fits `skills_` and predicts by votes weighted with these skills."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.skills_: Any
 
     def predict(self, data: Any) -> Any:
-        """The labels of these tasks, by the skills."""
+        """Return the label of each task by weighted vote."""
         return self._apply(data).labels_
 
     def predict_proba(self, data: Any) -> Any:
-        """The share of each label, by the skills."""
+        """Return the share of each label by weighted vote."""
         return self._apply(data).probas_
 
     def fit_predict(self, data: Any) -> Any:
-        """Fit, and give the label of each task."""
+        """Fit and return the label of each task."""
         return self.fit(data).predict(data)
 
     def fit_predict_proba(self, data: Any) -> Any:
-        """Fit, and give the share of each label."""
+        """Fit and return the share of each label."""
         return self.fit(data).predict_proba(data)
 
     def _apply(self, data: Any) -> MajorityVote:
@@ -148,13 +151,13 @@ class Wawa(SkillAggregator):
     """Votes weighted by each worker's agreement with the majority.
 
     Attributes:
-        labels_: The label of each task, after predict.
-        probas_: The share of each label, after predict.
-        skills_: The share of each worker's answers that agree with the majority.
+        labels_: Label of each task, set by `predict`.
+        probas_: Share of each label, set by `predict`.
+        skills_: Share of each worker's answers that agree with the majority.
     """
 
     def fit(self, data: Any) -> Wawa:
-        """Count the answers, and each worker's agreement with them."""
+        """Compute each worker's agreement with the majority vote."""
         answers = code_answers(data)
         skill = worker_accuracy(answers, best_labels(answers.scores()), answers.distinct())
         self.skills_ = answers.worker_series(skill, "skill").dropna()
@@ -163,43 +166,43 @@ class Wawa(SkillAggregator):
 
 @dataclass
 class GoldMajorityVote(SkillAggregator):
-    """Votes weighted by each worker's accuracy on tasks whose label is known.
+    """Votes weighted by each worker's accuracy on tasks with known labels.
 
     Attributes:
-        labels_: The label of each task, after predict.
-        probas_: The share of each label, after predict.
-        skills_: The accuracy of each worker on the known tasks.
+        labels_: Label of each task, set by `predict`.
+        probas_: Share of each label, set by `predict`.
+        skills_: Accuracy of each worker on the tasks with known labels.
     """
 
     def fit(self, data: Any, true_labels: Any = None) -> GoldMajorityVote:
-        """Find the accuracies, by a series of the true labels."""
+        """Compute the accuracies from a series of true labels."""
         if true_labels is None:
             raise OptionError("GoldMajorityVote needs true_labels: a series of the true label of some tasks.")
         self.skills_ = gold_accuracy(data[["task", "worker", "label"]], true_labels)
         return self
 
     def fit_predict(self, data: Any, true_labels: Any = None) -> Any:
-        """Fit, and give the label of each task."""
+        """Fit and return the label of each task."""
         return self.fit(data, true_labels).predict(data)
 
     def fit_predict_proba(self, data: Any, true_labels: Any = None) -> Any:
-        """Fit, and give the share of each label."""
+        """Fit and return the share of each label."""
         return self.fit(data, true_labels).predict_proba(data)
 
 
 @dataclass
 class ZeroBasedSkill(SkillAggregator):
-    """Votes weighted by skills that follow each worker's agreement with the votes in small steps.
+    """Votes weighted by skills, updated iteratively towards each worker's agreement with the votes.
 
     Attributes:
         n_iter: Maximum number of steps.
-        lr_init: The first learning rate.
-        lr_steps_to_reduce: After how many steps the learning rate falls.
-        lr_reduce_factor: What it is multiplied by then.
-        eps: How far above the share of a random guess every skill starts.
-        labels_: The label of each task, after predict.
-        probas_: The share of each label, after predict.
-        skills_: The skill of each worker.
+        lr_init: Initial learning rate.
+        lr_steps_to_reduce: Number of steps between reductions of the learning rate.
+        lr_reduce_factor: Factor by which the learning rate is multiplied at each reduction.
+        eps: Amount by which the initial skills exceed the accuracy of a random guess.
+        labels_: Label of each task, set by `predict`.
+        probas_: Share of each label, set by `predict`.
+        skills_: Skill of each worker.
     """
 
     n_iter: int = 100
@@ -209,7 +212,7 @@ class ZeroBasedSkill(SkillAggregator):
     eps: float = 1e-5
 
     def fit(self, data: Any) -> ZeroBasedSkill:
-        """Learn the skills."""
+        """Fit the skills."""
         answers = code_answers(data)
         counted = answers.distinct()
 
@@ -224,28 +227,24 @@ class ZeroBasedSkill(SkillAggregator):
         return self
 
 
-# DawidSkene and OneCoinDawidSkene, as crowd-kit has them: maximum likelihood by EM, from the shares of the answers.
-#
-# Axes: i task, j worker, k true label, p pair of a worker and a label.
-
 NO_KNOWN_TASKS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-"""No task whose label is known."""
+"""Empty codes of tasks and labels, if no true labels are known."""
 EPSILON = 1e-10
-"""The least probability, of a label as of an error."""
+"""Minimum probability of a label or an error."""
 
 
 @dataclass
 class EMAggregator(ProbabilityAggregator):
-    """What both models share: probabilities, priors and errors as frames.
+    """Base class of the two Dawid-Skene models, with their results as data frames.
 
     Attributes:
         n_iter: Maximum number of iterations.
-        tol: The iterations stop when the loss rises by less.
-        labels_: The label of each task.
-        probas_: The probability of each label for each task.
-        priors_: The share of each label.
-        errors_: For each worker and label given, the probability of giving it by the true label (columns).
-        loss_history_: The bound on the log-likelihood, per answer, after each iteration.
+        tol: Iteration stops when the objective increases by less than this.
+        labels_: Label of each task.
+        probas_: Probability of each label for each task.
+        priors_: Share of each label.
+        errors_: Probability of each given label (rows, by worker) for each true label (columns).
+        loss_history_: Lower bound on the log-likelihood per answer, after each iteration.
     """
 
     n_iter: int = 100
@@ -258,7 +257,7 @@ class EMAggregator(ProbabilityAggregator):
         self.loss_history_: list[float] = []
 
     def _stops(self, loss: float) -> bool:
-        """Keep the loss of an iteration, and say whether it is the last."""
+        """Record the loss of an iteration and return whether EM has converged."""
         last = self.loss_history_[-1] if self.loss_history_ else -np.inf
         self.loss_history_.append(loss)
         return loss - last < self.tol
@@ -268,7 +267,7 @@ class EMAggregator(ProbabilityAggregator):
         self.priors_, self.labels_ = pd.Series(dtype=float, name="prior"), pd.Series(dtype=float, name="agg_label")
 
     def _keep(self, answers: Answers, q: Floats, prior: Floats, errors: Any) -> None:
-        """The results as frames; tasks are in the order of the data once there was an iteration, and sorted before."""
+        """Store the results as data frames; tasks keep the data's order, but are sorted after 0 iterations."""
         self.probas_ = answers.task_frame(q)
         self.labels_ = answers.task_labels(best_labels(q))
         if not self.loss_history_:
@@ -279,10 +278,10 @@ class EMAggregator(ProbabilityAggregator):
 
 @dataclass
 class DawidSkene(EMAggregator):
-    """A confusion matrix per worker.
+    """Dawid-Skene model: one confusion matrix per worker, fitted by maximum likelihood.
 
     Attributes:
-        initial_error_strategy: What `initial_error` does to the first error matrices: assign, addition or nothing.
+        initial_error_strategy: Use of `initial_error` for the initial error matrices: assign, addition or None.
     """
 
     initial_error_strategy: str | None = None
@@ -291,9 +290,9 @@ class DawidSkene(EMAggregator):
         """Fit by EM.
 
         Args:
-            data: A frame with task, worker and label.
-            true_labels: A series of the true labels of some tasks, which are then certain.
-            initial_error: Error matrices from earlier work, as a frame by worker and label.
+            data: Data frame with task, worker and label.
+            true_labels: Series of the true labels of some tasks, which then stay fixed.
+            initial_error: Error matrices from earlier data, as a data frame by worker and label.
         """
         self.loss_history_ = []
         answers = _with_gold_labels(code_answers(data, by_appearance=True), true_labels)
@@ -320,15 +319,15 @@ class DawidSkene(EMAggregator):
         return self
 
     def fit_predict(self, data: Any, true_labels: Any = None, initial_error: Any = None) -> Any:
-        """Fit, and give the label of each task."""
+        """Fit and return the label of each task."""
         return self.fit(data, true_labels, initial_error).labels_
 
     def fit_predict_proba(self, data: Any, true_labels: Any = None, initial_error: Any = None) -> Any:
-        """Fit, and give the probabilities of each task's labels."""
+        """Fit and return the probabilities of each task's labels."""
         return self.fit(data, true_labels, initial_error).probas_
 
     def _initial_errors(self, counts: Any, initial_error: Any) -> Any:
-        """The first error matrices as a frame, from counts and earlier work."""
+        """Return the initial error matrices as a data frame, from counts and `initial_error`."""
         if list(initial_error.index.names) != ["worker", "label"]:
             raise OptionError(
                 f"initial_error must be indexed by worker and label, not by {list(initial_error.index.names)}."
@@ -347,20 +346,20 @@ class DawidSkene(EMAggregator):
 
 
 def _check_assigned(counts: Any, initial_error: Any) -> None:
-    """Refuse matrices to assign that lack a worker, or that are no probabilities."""
+    """Raise an error if matrices to assign lack a worker or are not probabilities."""
     missing = counts.index[~counts.index.isin(initial_error.index)].get_level_values("worker").unique()
     if len(missing):
         raise OptionError(
-            f"initial_error has no matrix for {len(missing)} workers, such as {missing[0]!r}. All the workers in data "
-            f"should be in initial_error."
+            f"initial_error has no matrix for {len(missing)} workers, such as {missing[0]!r}. Add all workers "
+            f"of the data to initial_error."
         )
     by_worker = initial_error.groupby("worker", sort=False).sum()
     if bool((initial_error <= 1.0).all().all()) and not np.allclose(by_worker, 1.0):
-        raise OptionError("The sum of each worker's error matrix in initial_error should be 1.0 in every column.")
+        raise OptionError("Every column of a worker's error matrix in initial_error must sum to 1.0.")
 
 
 def _with_gold_labels(answers: Answers, true_labels: Any) -> Answers:
-    """The same answers over the labels of the known tasks as well."""
+    """Return the answers with the labels of the known tasks added to the labels."""
     if true_labels is None:
         return answers
     used = true_labels[true_labels.index.isin(answers.tasks)]
@@ -372,7 +371,7 @@ def _with_gold_labels(answers: Answers, true_labels: Any) -> Answers:
 
 
 def _known_tasks(answers: Answers, true_labels: Any) -> tuple[Ints, Ints]:
-    """The codes of the tasks whose label is known, and of these labels."""
+    """Return the codes of the tasks with known labels, and of these labels."""
     if true_labels is None:
         return NO_KNOWN_TASKS
     task, label = answers.tasks.get_indexer(true_labels.index), answers.labels.get_indexer(true_labels)
@@ -386,7 +385,7 @@ def _vote_shares(answers: Answers) -> Floats:
 
 
 def _certain(q: Floats, known: tuple[Ints, Ints]) -> Floats:
-    """The beliefs, with certainty where the label is known."""
+    """Set the beliefs of tasks with known labels to certainty, in place."""
     task, label = known
     if len(task):
         q[task] = 0.0
@@ -395,7 +394,7 @@ def _certain(q: Floats, known: tuple[Ints, Ints]) -> Floats:
 
 
 def normalise_errors(table: AnswerTable, counts: Floats) -> Floats:
-    """errors[p, k] from expected counts: over the labels that a worker ever gave, each column sums to one."""
+    """Return errors[p, k] from expected counts; each column sums to one over the labels a worker gave."""
     kept = np.maximum(counts, EPSILON)
     return np.asarray(kept / table.sum_by_worker(kept)[table.worker])
 
@@ -405,25 +404,25 @@ def _log(values: Floats) -> Floats:
 
 
 def _mean(q: Floats) -> Floats:
-    """The mean of each column, by a product, which is quicker."""
+    """Return the mean of each column, as a matrix product for speed."""
     return np.asarray(np.full(len(q), 1.0 / len(q)) @ q)
 
 
 def _entropy(q: Floats, scores: Floats, log_sum: Floats, known: tuple[Ints, Ints] = NO_KNOWN_TASKS) -> float:
-    """The entropy of q, the softmax of scores: without another logarithm, sum of log_sum - q * scores."""
+    """Return the entropy of q = softmax(scores) as the sum of log_sum - q * scores, without more logarithms."""
     unsure = float(log_sum.sum()) - float(np.vdot(q, scores))
     task, label = known
-    # a known task has none, but counts in the sums by its label's score
+    # a known task has zero entropy: remove its contribution
     return unsure - float((log_sum[task] - scores[task, label]).sum()) if len(task) else unsure
 
 
 def _loss(expected: float, q: Floats, prior: Floats, per_task: Floats) -> float:
-    """crowd-kit's loss per answer: what is expected of answers and beliefs, and the log prior for every answer."""
+    """Return crowd-kit's loss per answer: the expected log-likelihood and entropy, and the log prior."""
     return (expected + float(per_task @ q @ _log(prior))) / float(per_task.sum())
 
 
 def _error_frame(answers: Answers, table: AnswerTable, errors: Floats) -> Any:
-    """`errors_`: a row for each worker and label given, in the order of the data."""
+    """Return `errors_`: one row per worker and given label, in the order of the data."""
     at = np.argsort(table.first)
     index = pd.MultiIndex.from_arrays(
         [answers.workers.take(table.worker[at]), answers.labels.take(table.label[at])], names=["worker", "label"]
@@ -432,7 +431,7 @@ def _error_frame(answers: Answers, table: AnswerTable, errors: Floats) -> Any:
 
 
 def _pair_errors(frame: Any, answers: Answers, table: AnswerTable) -> Floats:
-    """errors[p, k] of a frame by worker and label; the least probability where it has no row."""
+    """Return errors[p, k] from a data frame by worker and label; the minimum probability for missing rows."""
     names = [answers.workers.take(table.worker), answers.labels.take(table.label)]
     rows = frame.reindex(index=pd.MultiIndex.from_arrays(names), columns=list(answers.labels))
     return np.asarray(np.nan_to_num(rows.to_numpy(np.float64), nan=EPSILON))
@@ -440,10 +439,10 @@ def _pair_errors(frame: Any, answers: Answers, table: AnswerTable) -> Floats:
 
 @dataclass
 class OneCoinDawidSkene(EMAggregator):
-    """One accuracy per worker; what is not right is any of the other labels.
+    """Dawid-Skene model with one accuracy per worker and equally likely errors.
 
     Attributes:
-        skills_: The accuracy of each worker.
+        skills_: Accuracy of each worker.
     """
 
     def fit(self, data: Any) -> OneCoinDawidSkene:
@@ -474,35 +473,31 @@ class OneCoinDawidSkene(EMAggregator):
 
 
 def _coin_logs(skill: Floats, n_labels: int) -> tuple[Floats, Floats]:
-    """Log p of the right label and of each wrong one."""
+    """Return the log-probability of the true label and of each wrong label."""
     wrong = (1.0 - skill) / max(n_labels - 1, 1)
     return (np.log(np.clip(skill, EPSILON, 1.0 - EPSILON)), np.log(np.clip(wrong, EPSILON, 1.0 - EPSILON)))
 
 
 def _coin_errors(table: AnswerTable, skill: Floats) -> Floats:
-    """errors[p, k] of accuracies."""
+    """Return errors[p, k] for the given accuracies."""
     right, wrong = (np.exp(part)[table.worker] for part in _coin_logs(skill, table.n_labels))
     same = table.label[:, None] == np.arange(table.n_labels)
     return np.where(same, right[:, None], wrong[:, None])
 
 
-# GLAD, as crowd-kit has it: EM whose M-step is a conjugate gradient search, from abilities and difficulties of one.
-#
-# Axes: i task, j worker, k label.
-
 LOG_NORMAL = -0.5 * np.log(2.0 * np.pi)
-"""The log density of a standard normal distribution at its mean."""
+"""Log density of the standard normal distribution at its mean."""
 
 
 @dataclass(frozen=True, eq=False)
 class AbilityModel:
-    """The answers with the priors of the parameters.
+    """GLAD's likelihood for a set of answers, with the priors of its parameters.
 
     Attributes:
         answers: The answers.
-        log_prior: log_prior[k].
-        ability_mean: The prior mean of each ability.
-        ease_mean: The prior mean of each log beta.
+        log_prior: log_prior[k], the log prior of each label.
+        ability_mean: Prior mean of each ability.
+        ease_mean: Prior mean of each log beta.
     """
 
     answers: Answers
@@ -511,24 +506,24 @@ class AbilityModel:
     ease_mean: Floats
 
     def e_step(self, ability: Floats, ease: Floats) -> Floats:
-        """q[i, k] given the parameters."""
+        """Return q[i, k] given the parameters."""
         answers, n_labels = self.answers, len(self.log_prior)
         x = ability[answers.worker] * np.exp(ease)[answers.task]
         wrong = log_expit(-x) - np.log(max(n_labels - 1, 1))
         return normalise(answers.scores(log_expit(x) - wrong) + self.log_prior)[0]
 
     def objective(self, hit: Floats, ability: Floats, ease: Floats) -> float:
-        """The expected log-likelihood of the answers, where hit[row] is the belief in a row's label, and log priors."""
+        """Return expected log-likelihood plus log priors; hit[row] is the belief in the row's label."""
         answers, n_labels = self.answers, len(self.log_prior)
         x = ability[answers.worker] * np.exp(ease)[answers.task]
-        # log sigmoid(-x) = log sigmoid(x) - x, so one logarithm serves both
+        # log sigmoid(-x) = log sigmoid(x) - x, so one logarithm is enough
         found = log_expit(x) - (1.0 - hit) * (x + np.log(max(n_labels - 1, 1)))
         distance = ((ability - self.ability_mean) ** 2).sum() + ((ease - self.ease_mean) ** 2).sum()
         value = float(found.sum()) - 0.5 * float(distance) + (len(ability) + len(ease)) * LOG_NORMAL
         return -np.inf if np.isnan(value) else value
 
     def gradient(self, hit: Floats, ability: Floats, ease: Floats) -> Floats:
-        """The gradient of the objective in abilities, then log betas."""
+        """Return the gradient of the objective with respect to abilities and log betas, concatenated."""
         answers, beta = self.answers, np.exp(ease)
         alpha, scale = ability[answers.worker], beta[answers.task]
         slope = (hit - expit(alpha * scale)) * scale
@@ -539,22 +534,22 @@ class AbilityModel:
 
 @dataclass
 class GLAD(ProbabilityAggregator):
-    """An ability per worker, a difficulty per task.
+    """GLAD: one ability per worker and one difficulty per task, fitted by EM with conjugate gradients.
 
     Attributes:
         n_iter: Maximum number of iterations.
-        tol: The iterations stop when the loss rises by less.
-        silent: Not used; nothing is printed.
-        labels_priors: The prior of each label, a series; equal if None.
-        alphas_priors_mean: The prior mean of each worker's ability, a series; 1 if None.
-        betas_priors_mean: The prior mean of each task's log beta, a series; 1 if None.
-        m_step_max_iter: Maximum number of iterations of the search in an M-step.
-        m_step_tol: When the search stops.
-        labels_: The label of each task.
-        probas_: The probability of each label for each task.
-        alphas_: The ability of each worker.
-        betas_: The log of beta of each task; the larger, the easier.
-        loss_history_: The loss, per answer, after each iteration.
+        tol: Iteration stops when the objective increases by less than this.
+        silent: Ignored; nothing is printed.
+        labels_priors: Series of prior probabilities of the labels; equal if None.
+        alphas_priors_mean: Series of prior means of the workers' abilities; 1 if None.
+        betas_priors_mean: Series of prior means of the tasks' log beta; 1 if None.
+        m_step_max_iter: Maximum number of conjugate gradient iterations in an M-step.
+        m_step_tol: Tolerance of the conjugate gradient search.
+        labels_: Label of each task.
+        probas_: Probability of each label for each task.
+        alphas_: Ability of each worker.
+        betas_: Log of beta of each task; larger is easier.
+        loss_history_: Objective per answer and label, after each iteration.
     """
 
     n_iter: int = 100
@@ -585,7 +580,7 @@ class GLAD(ProbabilityAggregator):
             q = model.e_step(ability, ease)
             hit = q[answers.task, answers.label]
             ability, ease = self._m_step(model, hit, ability, ease)
-            # crowd-kit divides by the rows of its long table: one for every answer and label
+            # crowd-kit divides by the rows of its long table: one row per answer and label
             loss = model.objective(hit, ability, ease) / (len(answers.task) * len(answers.labels))
             self.loss_history_.append(loss)
             if loss - last < self.tol:
@@ -612,7 +607,7 @@ class GLAD(ProbabilityAggregator):
         )
 
     def _m_step(self, model: AbilityModel, hit: Floats, ability: Floats, ease: Floats) -> tuple[Floats, Floats]:
-        """Search for better abilities and difficulties along conjugate gradients."""
+        """Maximise the objective over abilities and difficulties by conjugate gradients."""
         size = len(ability)
 
         def loss(x: Floats) -> float:
@@ -628,60 +623,54 @@ class GLAD(ProbabilityAggregator):
 
 
 def _prior_mean(given: Any, names: Any) -> Floats:
-    """The prior means by name; 1 if none are given."""
+    """Return the prior means by name; 1 if not given."""
     return np.ones(len(names)) if given is None else given.reindex(names).to_numpy(np.float64)
-
-
-# KOS, as crowd-kit has it.
 
 
 @dataclass
 class KOS(Aggregator):
-    """Messages between tasks and workers; two labels only.
+    """KOS: message passing between tasks and workers, for two labels.
 
     Attributes:
-        n_iter: Number of rounds.
-        random_state: Random seed of the first messages.
-        labels_: The label of each task.
+        n_iter: Number of iterations.
+        random_state: Random seed of the initial messages.
+        labels_: Label of each task.
     """
 
     n_iter: int = 100
     random_state: int = 0
 
     def fit(self, data: Any) -> KOS:
-        """Pass messages from a random start."""
+        """Pass messages from a random initialisation."""
         if not data.size:
             self.labels_ = pd.Series([], dtype="O", name="agg_label")
             return self
         answers = code_answers(data)
         if len(answers.labels) != 2:
-            raise LabelError(f"KOS is for two labels; these answers have {len(answers.labels)}. Use another method.")
+            raise LabelError(f"KOS supports two labels, got {len(answers.labels)}. Use another method.")
         positive = answers.label[0]  # the label that comes first in the data
         sign = np.where(answers.label == positive, 1.0, -1.0)
         first = np.random.RandomState(self.random_state).normal(loc=1, scale=1, size=len(sign))
         message = pass_messages(answers.task, answers.worker, sign, first, iterations=self.n_iter)
         score = sum_by(answers.task, len(answers.tasks), sign * message)
         votes = sum_by(answers.task, len(answers.tasks), sign)
-        score = np.where(score == 0, votes, score)  # where no message says anything, the votes decide
+        score = np.where(score == 0, votes, score)  # break ties by majority vote
         self.labels_ = answers.task_labels(np.where(score >= 0, positive, 1 - positive))
         return self
 
 
-# MMSR, as crowd-kit has it.
-
-
 @dataclass
 class MMSR(Aggregator):
-    """Skills by robust completion of the matrix of agreements between workers.
+    """M-MSR: skills from robust completion of the matrix of pairwise agreements.
 
     Attributes:
-        n_iter: Maximum number of rounds.
-        tol: The rounds stop when the matrix changes by less.
-        random_state: Random seed of the first skills.
-        labels_: The label of each task, after predict.
-        scores_: The sum of the weights of each label, over that of all, after predict.
-        skills_: The weight of each worker's vote.
-        loss_history_: How far each round changed the matrix.
+        n_iter: Maximum number of iterations.
+        tol: Iteration stops when the matrix changes by less than this.
+        random_state: Random seed of the initial skills.
+        labels_: Label of each task, set by `predict`.
+        scores_: Normalised weight of each label, set by `predict`.
+        skills_: Weight of each worker's vote.
+        loss_history_: Change of the matrix in each iteration.
     """
 
     n_iter: int = 10000
@@ -695,12 +684,10 @@ class MMSR(Aggregator):
         self.loss_history_: list[float] = []
 
     def fit(self, data: Any) -> MMSR:
-        """Find the skills."""
+        """Fit the skills."""
         answers = code_answers(data)
         order = appearance(answers.worker)
-        place = np.empty_like(
-            order
-        )  # where each worker comes in the data, which is where the random start is drawn for
+        place = np.empty_like(order)  # position by first appearance, in which order the random start is drawn
         place[order] = np.arange(len(order))
         pairs = compare_pairs(answers.task, answers.worker, answers.label, n_annotators=len(answers.workers))
         first = np.random.RandomState(self.random_state).uniform(size=len(order))[place]
@@ -714,20 +701,20 @@ class MMSR(Aggregator):
         return self
 
     def predict(self, data: Any) -> Any:
-        """The labels of these tasks, by the skills."""
+        """Return the label of each task by weighted vote."""
         return self._apply(data).labels_
 
     def predict_score(self, data: Any) -> Any:
-        """The weight of each label, by the skills."""
+        """Return the normalised weight of each label."""
         self._apply(data)
         return self.scores_
 
     def fit_predict(self, data: Any) -> Any:
-        """Fit, and give the label of each task."""
+        """Fit and return the label of each task."""
         return self.fit(data).predict(data)
 
     def fit_predict_score(self, data: Any) -> Any:
-        """Fit, and give the weight of each label."""
+        """Fit and return the normalised weight of each label."""
         return self.fit(data).predict_score(data)
 
     def _apply(self, data: Any) -> MajorityVote:
@@ -736,32 +723,28 @@ class MMSR(Aggregator):
         return voted
 
 
-# MACE, as crowd-kit has it: each worker knows the label, or spams by a strategy of their own.
-#
-# Axes: i task, j worker, n given label, k true label, p pair of a worker and a label.
-
 STRATEGY_COUNT = 10.0
-"""The prior count of each label in a strategy, with method="vb"."""
+"""Prior count of each label in a spamming strategy, with method="vb"."""
 
 
 @dataclass
 class MACE(ProbabilityAggregator):
-    """Knowing or spamming, by variational Bayes or EM.
+    """MACE: each worker knows the label or spams by a strategy of their own; variational Bayes or EM.
 
     Attributes:
-        n_restarts: Number of random starts; the one with the highest likelihood is kept.
-        n_iter: Number of iterations from each.
+        n_restarts: Number of random restarts; the one with the highest likelihood is kept.
+        n_iter: Number of iterations per restart.
         method: vb or em.
-        smoothing: Not used: with method="em" 0.01 / labels is added to every count.
-        default_noise: How far the first parameters are spread.
-        alpha: The prior count of spamming, with method="vb".
-        beta: The prior count of knowing, with method="vb".
-        random_state: Random seed of the first start; the others follow it.
-        verbose: Not used; nothing is printed.
-        labels_: The label of each task.
-        probas_: The probability of each label for each task.
-        spamming_: spamming_[j], how much worker j spams and knows; workers in the order of the data.
-        thetas_: thetas_[j, n], how often worker j, spamming, gives label n; both in the order of the data.
+        smoothing: Ignored: with method="em", 0.01 / labels is added to every count.
+        default_noise: Spread of the random initial parameters.
+        alpha: Prior count of spamming, with method="vb".
+        beta: Prior count of knowing, with method="vb".
+        random_state: Random seed of the first restart, incremented for each further restart.
+        verbose: Ignored; nothing is printed.
+        labels_: Label of each task.
+        probas_: Probability of each label for each task.
+        spamming_: spamming_[j], the weights of spamming and knowing; workers in the order of the data.
+        thetas_: thetas_[j, n], weight of label n when worker j spams; both in the order of the data.
     """
 
     n_restarts: int = 10
@@ -782,7 +765,7 @@ class MACE(ProbabilityAggregator):
         self.thetas_: Floats
 
     def fit(self, data: Any) -> MACE:
-        """Fit from every start, and keep the likeliest."""
+        """Fit from every random start and keep the fit with the highest likelihood."""
         answers = code_answers(data)
         table = answers.table()
         starts = (self._first(answers, restart) for restart in range(self.n_restarts))
@@ -796,7 +779,7 @@ class MACE(ProbabilityAggregator):
         return self
 
     def _first(self, answers: Answers, restart: int) -> tuple[Floats, Floats]:
-        """Random parameters; those of the first start are crowd-kit's."""
+        """Draw random initial parameters; those of the first restart equal crowd-kit's."""
         shapes = ((len(answers.workers), 2), (len(answers.workers), len(answers.labels)))
         seed = self.random_state + restart
         drawn = [np.random.RandomState(seed).uniform(1, 2 + self.default_noise, size=shape) for shape in shapes]
@@ -808,7 +791,7 @@ class MACE(ProbabilityAggregator):
         return first_spamming, first_thetas
 
     def _iterate(self, table: AnswerTable, spamming: Floats, thetas: Floats) -> tuple[Floats, Floats, float]:
-        """Some iterations from a start: the parameters, and the log-likelihood of the answers."""
+        """Run the iterations from a start; return the parameters and the log-likelihood."""
         given = table.given()
         for _ in range(self.n_iter):
             q, _ = _e_step(table, spamming, thetas)
@@ -829,18 +812,18 @@ class MACE(ProbabilityAggregator):
 
 
 def _expected(counts: Floats) -> Floats:
-    """Exp E[log p] of a Dirichlet with these counts, row by row."""
+    """Return exp(E[log p]) of Dirichlet distributions, one per row of counts."""
     return np.asarray(np.exp(digamma(counts) - digamma(counts.sum(axis=1, keepdims=True))))
 
 
 def _knowing_share(table: AnswerTable, spamming: Floats, thetas: Floats) -> Floats:
-    """[p], the probability that an answer which is right comes from knowing."""
+    """Return [p], the probability that a correct answer comes from knowing rather than spamming."""
     knowing = spamming[table.worker, 1]
     return np.asarray(knowing / (spamming[table.worker, 0] * thetas[table.worker, table.label] + knowing))
 
 
 def _e_step(table: AnswerTable, spamming: Floats, thetas: Floats) -> tuple[Floats, float]:
-    """q[i, k], and the log-likelihood of the answers."""
+    """Return q[i, k] and the log-likelihood of the answers."""
     spam = spamming[table.worker, 0] * thetas[table.worker, table.label]
     differ = np.log(spam)
     agree = np.log(spam + spamming[table.worker, 1])

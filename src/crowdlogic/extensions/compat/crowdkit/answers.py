@@ -1,4 +1,4 @@
-"""crowd-kit's frame of answers (task, worker, label) as codes, and codes back as its series and frames.
+"""Conversion between crowd-kit's data frames (task, worker, label) and integer codes, and shared helpers.
 
 Axes: i task, j worker, k label.
 """
@@ -15,17 +15,17 @@ from scipy import sparse
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
 
 COLUMNS = ["task", "worker", "label"]
-"""What a frame of answers has."""
+"""Required columns of a data frame of answers."""
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerTable:
-    """How often each task got each pair of a worker and a label, pairs that occur only. Axis: p pair.
+    """Sparse counts of tasks x pairs of a worker and a label, restricted to pairs that occur. Axis: p pair.
 
     Attributes:
         by_task: by_task[i, p].
         by_pair: by_pair[p, i], the same transposed.
-        first: first[p], the first row with the pair.
+        first: first[p], the first row of the pair.
         worker: worker[p].
         label: label[p].
         n_workers: Number of workers.
@@ -41,42 +41,42 @@ class AnswerTable:
     n_labels: int
 
     def evidence(self, log_errors: Floats) -> Floats:
-        """evidence[i, k], the sum of log_errors[p, k] over the answers to task i."""
+        """Return evidence[i, k], the sum of log_errors[p, k] over the answers to task i."""
         return np.asarray(self.by_task @ log_errors)
 
     def match_evidence(self, extra: Floats) -> Floats:
-        """evidence[i, k], the sum of extra[p] over the answers k to task i."""
+        """Return evidence[i, k], the sum of extra[p] over the answers k to task i."""
         return self.evidence(np.where(self.label[:, None] == np.arange(self.n_labels), extra[:, None], 0.0))
 
     def counts(self, q: Floats) -> Floats:
-        """counts[p, k], the expected number of answers of each pair where the truth is k."""
+        """Return counts[p, k], the expected number of answers of each pair with true label k."""
         return np.asarray(self.by_pair @ q)
 
     def hits(self, q: Floats) -> Floats:
-        """hits[p], the expected number of answers of each pair that are right."""
+        """Return hits[p], the expected number of correct answers of each pair."""
         return self.counts(q)[np.arange(len(self.label)), self.label]
 
     def given(self) -> Floats:
-        """given[p], the number of answers of each pair."""
+        """Return given[p], the number of answers of each pair."""
         return np.asarray(self.by_pair.sum(axis=1), dtype=np.float64)
 
     def sum_by_worker(self, values: Floats) -> Floats:
-        """The sum of values[p] or values[p, k] over each worker's pairs."""
+        """Return the sum of values[p] or values[p, k] over each worker's pairs."""
         first = np.searchsorted(self.worker, np.arange(self.n_workers))
         return np.asarray(np.add.reduceat(values, first, axis=0))
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """A frame of answers, coded.
+    """Answers as integer codes.
 
     Attributes:
         task: task[row].
         worker: worker[row].
         label: label[row].
-        tasks: The names of the tasks, sorted or in the order of the data.
-        workers: The names of the workers, likewise.
-        labels: The names of the labels, sorted.
+        tasks: Names of the tasks, sorted or in order of appearance.
+        workers: Names of the workers, sorted or in order of appearance.
+        labels: Names of the labels, sorted.
     """
 
     task: Ints
@@ -87,22 +87,22 @@ class Answers:
     labels: Any
 
     def scores(self, weight: Floats | None = None) -> Floats:
-        """score[i, k], the number of answers k to task i, or the sum of their weights."""
+        """Return score[i, k], the number of answers k to task i, or the sum of their weights."""
         cell = self.task * np.int64(len(self.labels)) + self.label
         shape = (len(self.tasks), len(self.labels))
         return sum_by(cell, shape[0] * shape[1], weight).reshape(shape)
 
     def distinct(self) -> Bools:
-        """Which rows are the first of their task, worker and label."""
+        """Return a mask of the rows that are the first of their task, worker and label."""
         key = (self.task * np.int64(max(len(self.workers), 1)) + self.worker) * max(len(self.labels), 1) + self.label
         return np.asarray(~pd.Series(key).duplicated().to_numpy())
 
     def take(self, rows: Bools | Ints) -> Answers:
-        """Some of the rows; the names stay."""
+        """Return the selected rows, with unchanged names."""
         return Answers(self.task[rows], self.worker[rows], self.label[rows], self.tasks, self.workers, self.labels)
 
     def table(self) -> AnswerTable:
-        """The answers as sparse matrices, for the sums of EM."""
+        """Return the answers as sparse matrices for the sums of EM."""
         n_labels = max(len(self.labels), 1)
         pair, pairs = compact_codes(self.worker * np.int64(n_labels) + self.label)
         forward = _csr_of_ones(self.task, pair, (len(self.tasks), len(pairs)))
@@ -117,29 +117,29 @@ class Answers:
         )
 
     def task_labels(self, best: Ints, order: Ints | None = None) -> Any:
-        """`labels_`: the name of each task's label."""
+        """Return `labels_`: the name of each task's label."""
         series = pd.Series(self.labels.take(best), index=self.tasks, name="agg_label")
         return series if order is None else series.iloc[order]
 
     def task_frame(self, values: Floats, order: Ints | None = None) -> Any:
-        """`probas_`: a row for each task, a column for each label."""
+        """Return `probas_`: one row per task, one column per label."""
         rows, index = (values, self.tasks) if order is None else (values[order], self.tasks.take(order))
         return pd.DataFrame(rows, index=index, columns=self.labels)
 
     def worker_series(self, values: Floats, name: str, order: Ints | None = None) -> Any:
-        """A number for each worker."""
+        """Return a series with one value per worker."""
         series = pd.Series(values, index=self.workers, name=name)
         return series if order is None else series.iloc[order]
 
 
 def code_answers(data: Any, *, by_appearance: bool = False) -> Answers:
-    """The codes of a frame with the columns task, worker and label; a row in which one is missing does not count.
+    """Encode a data frame with task, worker and label; rows with missing values are ignored.
 
     Args:
-        data: The frame.
-        by_appearance: Whether tasks and workers stay in the order of the data; else they are sorted.
+        data: Data frame of answers.
+        by_appearance: Whether tasks and workers keep the order of the data instead of being sorted.
     """
-    given = data if set(COLUMNS) <= set(data.columns) else data[COLUMNS]  # which says what is missing
+    given = data if set(COLUMNS) <= set(data.columns) else data[COLUMNS]  # raises an error if one is missing
     sort = not by_appearance
     (task, tasks), (worker, workers) = (_code(given[name], sort=sort) for name in COLUMNS[:2])
     label, labels = _code(given["label"])
@@ -149,7 +149,7 @@ def code_answers(data: Any, *, by_appearance: bool = False) -> Answers:
 
 
 def _code(column: Any, *, sort: bool = True) -> tuple[Ints, Any]:
-    """Codes of a column, and its values; in the order of appearance, where they cannot be sorted."""
+    """Return the codes and values of a column; values that cannot be sorted keep their order of appearance."""
     codes, values = pd.factorize(column)
     codes, index = np.asarray(codes, dtype=np.int64), pd.Index(values)
     if not sort:
@@ -158,23 +158,23 @@ def _code(column: Any, *, sort: bool = True) -> tuple[Ints, Any]:
         order = index.argsort()
     except TypeError:
         return codes, index
-    rank = np.full(len(order) + 1, -1)  # the last entry is that of a missing value, whose code is -1
+    rank = np.full(len(order) + 1, -1)  # the last entry is for missing values, whose code is -1
     rank[order] = np.arange(len(order))
     return rank[codes], index.take(order)
 
 
 def compact_codes(keys: Ints) -> tuple[Ints, Ints]:
-    """The codes of keys that are not negative, and the keys behind the codes, sorted."""
+    """Return compact codes of non-negative keys, and the sorted distinct keys."""
     if not len(keys) or keys.max() > 4 * len(keys):
         codes, found = pd.factorize(keys, sort=True)
         return np.asarray(codes, dtype=np.int64), np.asarray(found)
-    present = np.zeros(int(keys.max()) + 1, dtype=bool)  # a table of all keys: no hashing
+    present = np.zeros(int(keys.max()) + 1, dtype=bool)  # a lookup table of all keys, which avoids hashing
     present[keys] = True
     return np.asarray((np.cumsum(present) - 1)[keys]), np.flatnonzero(present)
 
 
 def _csr_of_ones(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
-    """A sparse matrix of how often each row and column meet; repeated entries add up."""
+    """Return a sparse matrix with ones at the given positions; repeated entries add up."""
     if len(row) and (np.diff(row) < 0).any():
         order = np.argsort(row, kind="stable")
         row, column = row[order], column[order]
@@ -184,19 +184,19 @@ def _csr_of_ones(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
 
 
 def _first_rows(codes: Ints, count: int) -> Ints:
-    """The first row in which each code stands."""
+    """Return the first row of each code."""
     first = np.zeros(count, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the last one written counts: the first
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # assigned in reverse, so the first row wins
     return first
 
 
 def appearance(codes: Ints) -> Ints:
-    """The codes in the order in which they first appear."""
+    """Return the distinct codes in order of appearance."""
     return np.asarray(pd.unique(codes))
 
 
 def posterior(scores: Floats) -> tuple[Floats, Floats]:
-    """q[i, k] and the log of each row's sum, of log scores; column by column, since there are few columns."""
+    """Return the softmax q[i, k] of log scores and each row's log-sum-exp; loops over the few columns."""
     peak = scores[:, 0].copy()
     for column in scores.T[1:]:
         np.maximum(peak, column, out=peak)
@@ -209,59 +209,54 @@ def posterior(scores: Floats) -> tuple[Floats, Floats]:
 
 
 def best_labels(scores: Floats) -> Ints:
-    """The first of the labels with the highest score."""
+    """Return the label with the highest score of each task; ties go to the first."""
     return np.asarray(scores.argmax(axis=1)) if scores.size else np.zeros(len(scores), dtype=np.int64)
-
-
-# What crowd-kit's aggregators share: `fit`, then `fit_predict` and `fit_predict_proba` from what it left.
 
 
 @dataclass
 class Aggregator:
-    """The base of the aggregators.
+    """Base class of crowd-kit's aggregators.
 
     Attributes:
-        labels_: The label of each task, once fitted.
+        labels_: Label of each task, set by `fit` or `predict`.
     """
 
     def __post_init__(self) -> None:
         self.labels_: Any
 
     def fit(self, data: Any) -> Any:
-        """Fit to a frame with task, worker and label."""
+        """Fit to a data frame with task, worker and label."""
         raise NotImplementedError
 
     def fit_predict(self, data: Any) -> Any:
-        """Fit, and give the label of each task."""
+        """Fit and return the label of each task."""
         return self.fit(data).labels_
 
 
 @dataclass
 class ProbabilityAggregator(Aggregator):
-    """An aggregator with `probas_`, the probability of each label for each task."""
+    """Aggregator with `probas_`, the probability of each label for each task."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.probas_: Any
 
     def fit_predict_proba(self, data: Any) -> Any:
-        """Fit, and give the probabilities of each task's labels."""
+        """Fit and return the probabilities of each task's labels."""
         return self.fit(data).probas_
 
 
-# How often answers are right, and the small functions on frames that crowd-kit keeps beside it.
-
 GROUPS = ("task", "worker", "true_label")
-"""What an accuracy can be asked for by."""
+"""Columns by which an accuracy can be grouped."""
 
 
 def get_accuracy(data: Any, true_labels: Any, by: str | None = None) -> Any:
-    """The share of answers that are right, by weight where there is a column `weight`.
+    """Return the share of correct answers, weighted by the column `weight` if present.
 
     Args:
-        data: A frame with task, worker and label, and possibly weight.
-        true_labels: A series of the right labels, by task. A task may have several.
-        by: What to group by: task, worker or true_label; None for one number.
+        data: Data frame with task, worker, label and optionally weight.
+        true_labels: Series of the true labels by task. A task may have several.
+        by: Group by task, worker or true_label; None for a single number.
     """
     columns = [*COLUMNS, *(["weight"] if "weight" in data.columns else [])]
     truth = pd.Series(true_labels, name="true_label")
@@ -270,7 +265,7 @@ def get_accuracy(data: Any, true_labels: Any, by: str | None = None) -> Any:
     weight = joined["weight"].to_numpy(np.float64) if "weight" in joined.columns else np.ones(len(joined))
     score = weight * (joined["label"].to_numpy() == joined["true_label"].to_numpy())
     scored = joined.assign(weight=weight, score=score)
-    # an answer that is right by one of several true labels is right, and counts once
+    # an answer is correct if it matches any of several true labels, and counts once
     scored = scored.sort_values("score", kind="stable").drop_duplicates(COLUMNS, keep="last")
     if by is None:
         return scored["score"].sum() / scored["weight"].sum()
@@ -279,7 +274,7 @@ def get_accuracy(data: Any, true_labels: Any, by: str | None = None) -> Any:
 
 
 def worker_accuracy(answers: Answers, best: Ints, counted: Bools) -> Floats:
-    """skill[j], the share of a worker's distinct answers that are the best label of their task; NaN without answers."""
+    """Return skill[j], the share of distinct answers that are the task's best label; NaN without answers."""
     rows = slice(None) if counted.all() else counted
     worker, size = answers.worker[rows], len(answers.workers)
     right = (best[answers.task[rows]] == answers.label[rows]).astype(np.float64)
@@ -289,7 +284,7 @@ def worker_accuracy(answers: Answers, best: Ints, counted: Bools) -> Floats:
 
 
 def gold_accuracy(data: Any, true_labels: Any) -> Any:
-    """The skills of the workers who answered a task whose right label is known."""
+    """Return the accuracy of each worker on tasks with a known true label."""
     if not len(data) or not true_labels.index.is_unique:
         return get_accuracy(data, true_labels, by="worker").rename("skill")
     answers = code_answers(data)
@@ -302,10 +297,10 @@ def gold_accuracy(data: Any, true_labels: Any) -> Any:
 
 
 def get_most_probable_labels(proba: Any) -> Any:
-    """The column with the highest value in each row, the first of several."""
+    """Return the column with the highest value in each row; ties go to the first."""
     return proba.idxmax(axis="columns") if proba.size else pd.Series([], dtype="O")
 
 
 def normalize_rows(scores: Any) -> Any:
-    """The rows of a frame scaled to sum to one."""
+    """Scale the rows of a data frame to sum to one."""
     return scores.div(scores.sum(axis=1), axis=0)

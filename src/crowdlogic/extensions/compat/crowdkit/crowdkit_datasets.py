@@ -1,6 +1,6 @@
-"""crowd-kit's data sets for classification, from the folder that crowd-kit downloads them to.
+"""crowd-kit's classification data sets, read from the folder to which crowd-kit downloads them.
 
-Nothing is downloaded here: a folder holds `<name>/crowd_labels.csv` and `<name>/gt.csv`, as crowd-kit leaves them.
+Nothing is downloaded. The folder contains `<name>/crowd_labels.csv` and `<name>/gt.csv`, as written by crowd-kit.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 from crowdlogic.errors import MissingDataError, OptionError, did_you_mean, name_list
 
 FOLDER_VARIABLE = "CROWDKIT_DATA"
-"""The environment variable that names crowd-kit's folder."""
+"""Environment variable with the path of crowd-kit's folder."""
 
 NAMES = {"performer": "worker", "workerId": "worker", "taskId": "task", "answer": "label", "truth": "label"}
-"""Column names of the files, and what they mean."""
+"""Column names in the files -> standard names."""
 
 
 @dataclass(frozen=True)
 class DatasetNote:
-    """What a data set is.
+    """Description of a data set.
 
     Attributes:
-        description: What it holds.
+        description: Content and size of the data set.
     """
 
     description: str
@@ -39,31 +39,31 @@ DATASETS = {
 
 
 def get_datasets_list() -> list[tuple[str, str]]:
-    """The name of each data set, and what it holds."""
+    """Return the name and the description of each data set."""
     return [(name, note.description) for name, note in DATASETS.items()]
 
 
 def load_dataset(dataset: str, data_dir: str | Path | None = None) -> tuple[Any, Any]:
-    """The answers of a data set as a frame (task, worker, label), and the true labels as a series by task.
+    """Load the answers of a data set as a data frame (task, worker, label) and the true labels by task.
 
     Args:
-        dataset: Its name.
-        data_dir: crowd-kit's folder; else CROWDKIT_DATA names it, else it is crowdkit_data in your home folder.
+        dataset: Name of the data set.
+        data_dir: crowd-kit's folder; by default that in CROWDKIT_DATA, otherwise crowdkit_data in the home folder.
     """
     import pandas as pd
 
     if dataset not in DATASETS:
         raise OptionError(
-            f"No data set is called {dataset!r}.{did_you_mean(dataset, list(DATASETS))} "
-            f"There are {name_list(DATASETS)}."
+            f"There is no data set {dataset!r}.{did_you_mean(dataset, list(DATASETS))} "
+            f"Choose one of {name_list(DATASETS)}."
         )
     home = Path(data_dir or os.environ.get(FOLDER_VARIABLE) or Path.home() / "crowdkit_data") / dataset
     files = (home / "crowd_labels.csv", home / "gt.csv")
     for file in files:
         if not file.is_file():
             raise MissingDataError(
-                f"{file}: is not there. Download {dataset} once with crowd-kit's own load_dataset, or name the folder "
-                f"that holds it: data_dir, or {FOLDER_VARIABLE}."
+                f"{file}: file not found. Download {dataset} with crowd-kit's own load_dataset, or give the folder "
+                f"that contains it: data_dir, or {FOLDER_VARIABLE}."
             )
     answers, truth = (pd.read_csv(file).rename(columns=NAMES) for file in files)
     return answers[["worker", "task", "label"]], truth.set_index("task")["label"].rename("true_label")

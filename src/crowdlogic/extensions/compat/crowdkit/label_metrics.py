@@ -1,4 +1,4 @@
-"""consistency, uncertainty, alpha_krippendorff and accuracy_on_aggregates, as crowd-kit has them.
+"""crowd-kit's metrics: consistency, uncertainty, alpha_krippendorff and accuracy_on_aggregates.
 
 Axes: i task (or worker), k label.
 """
@@ -21,17 +21,17 @@ Distance = Callable[[Hashable, Hashable], float]
 
 
 class MissingSkillError(LabelError, AssertionError):
-    """A worker has no skill; crowd-kit raises an AssertionError here."""
+    """A worker's skill or a required column is missing; crowd-kit raises an AssertionError."""
 
 
 def consistency(answers: Any, workers_skills: Any = None, aggregator: Any = None, by_task: bool = False) -> Any:
-    """The posterior probability of each task's aggregated label given the workers' skills, or its mean.
+    """Return the posterior probability of each task's aggregated label given the workers' skills, or its mean.
 
     Args:
-        answers: A frame with task, worker and label.
-        workers_skills: A series of skills by worker; those of the aggregator if None.
-        aggregator: What aggregates; MajorityVote if None.
-        by_task: Whether to give a series by task.
+        answers: Data frame with task, worker and label.
+        workers_skills: Series of skills by worker; the aggregator's skills if None.
+        aggregator: Aggregation method; MajorityVote if None.
+        by_task: Whether to return a series by task.
     """
     _check_columns(answers)
     aggregator = MajorityVote() if aggregator is None else aggregator
@@ -51,14 +51,14 @@ def consistency(answers: Any, workers_skills: Any = None, aggregator: Any = None
 def uncertainty(
     answers: Any, workers_skills: Any = None, aggregator: Any = None, compute_by: str = "task", aggregate: bool = True
 ) -> Any:
-    """The entropy of the labels of each task or worker, by skill, or its mean.
+    """Return the skill-weighted entropy of the labels of each task or worker, or its mean.
 
     Args:
-        answers: A frame with task, worker and label.
-        workers_skills: A series of skills by worker; those of the aggregator if None, and equal without one.
-        aggregator: What gives the skills.
+        answers: Data frame with task, worker and label.
+        workers_skills: Series of skills by worker; the aggregator's skills if None, or 1 without an aggregator.
+        aggregator: Aggregation method that provides the skills.
         compute_by: task or worker.
-        aggregate: Whether to give the mean; else a series.
+        aggregate: Whether to return the mean instead of a series.
     """
     _check_columns(answers)
     if workers_skills is None and aggregator is not None:
@@ -69,7 +69,7 @@ def uncertainty(
         skill = workers_skills.reindex(answers["worker"]).to_numpy(np.float64)
     if np.isnan(skill).any():
         missing = sorted({str(name) for name in answers["worker"][np.isnan(skill)]})
-        raise MissingSkillError(f"There is no skill for {', '.join(missing[:8])}. Give one for every worker.")
+        raise MissingSkillError(f"No skill for {', '.join(missing[:8])}. Give a skill for every worker.")
     group, groups = pd.factorize(answers[compute_by], sort=True)
     label, labels = pd.factorize(answers["label"])
     p = _label_probabilities(label, len(labels), skill)
@@ -79,7 +79,7 @@ def uncertainty(
 
 
 def _label_probabilities(label: Ints, n_labels: int, skill: Floats) -> Floats:
-    """p[row, k]: the skill at the row's own label, the rest in equal parts at the others."""
+    """Return p[row, k]: the skill for the row's own label, the rest divided equally among the others."""
     rest = (1.0 - skill) / max(n_labels - 1, 1)
     return np.where(np.arange(n_labels) == label[:, None], skill[:, None], rest[:, None])
 
@@ -92,18 +92,18 @@ def _aggregator_skills(aggregator: Any) -> Any:
 
 def _check_columns(answers: Any) -> None:
     if not isinstance(answers, pd.DataFrame):
-        raise TypeError(f"answers must be a frame of pandas, not {type(answers).__name__}.")
+        raise TypeError(f"answers must be a pandas DataFrame, not {type(answers).__name__}.")
     for name in COLUMNS:
         if name not in answers:
-            raise MissingSkillError(f"There is no column {name!r} in the answers; they need task, worker and label.")
+            raise MissingSkillError(f"answers have no column {name!r}. Give a DataFrame with task, worker and label.")
 
 
 def alpha_krippendorff(answers: Any, distance: Distance | None = None) -> float:
-    """Krippendorff's alpha: agreement beyond chance.
+    """Return Krippendorff's alpha, the agreement beyond chance.
 
     Args:
-        answers: A frame with task, worker and label.
-        distance: How far two labels are apart, from 0 to 1; 0 for equal labels and 1 for others if None.
+        answers: Data frame with task, worker and label.
+        distance: Distance between two labels, from 0 to 1; if None, 0 for equal labels and 1 otherwise.
     """
     _check_columns(answers)
     task, tasks = pd.factorize(answers["task"])
@@ -118,7 +118,7 @@ def alpha_krippendorff(answers: Any, distance: Distance | None = None) -> float:
 
 
 def _pair_distance(count: Floats, apart: Floats) -> Floats:
-    """The mean distance of two labels out of each row's counts."""
+    """Return the mean distance between two labels drawn from each row's counts."""
     size = count.sum(axis=1)
     return np.asarray(((count @ apart) * count).sum(axis=1) / (size * (size - 1)))
 
@@ -128,13 +128,13 @@ def _distances(labels: list[Any], distance: Distance) -> Floats:
 
 
 def accuracy_on_aggregates(answers: Any, aggregator: Any = None, aggregates: Any = None, by: str | None = None) -> Any:
-    """The share of answers that are the aggregated label.
+    """Return the share of answers that equal the aggregated label.
 
     Args:
-        answers: A frame with task, worker and label.
-        aggregator: What aggregates; MajorityVote if None.
-        aggregates: The aggregated labels, a series by task, if there are any.
-        by: What to group by: task, worker or true_label; None for one number.
+        answers: Data frame with task, worker and label.
+        aggregator: Aggregation method; MajorityVote if None.
+        aggregates: Series of aggregated labels by task, if already computed.
+        by: Group by task, worker or true_label; None for a single number.
     """
     if aggregates is None:
         aggregates = (MajorityVote() if aggregator is None else aggregator).fit_predict(answers)

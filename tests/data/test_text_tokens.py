@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdlogic.data import text_tokens
-from crowdlogic.data.text_tokens import Tokenizer, place_tokens, tokenize_texts
+from crowdlogic.data.text_tokens import Tokenizer, tokenize_texts
 from crowdlogic.errors import OptionError
 
 FAMILY, FLAGS, THUMB = "👩‍👩‍👧", "🇩🇪🇫🇷", "👍🏽"
@@ -65,11 +65,6 @@ def test_every_token_stands_at_its_place_and_nothing_visible_is_lost(texts: list
 def test_an_unknown_tokenizer_is_refused() -> None:
     with pytest.raises(OptionError, match=r"tokens: expected one of words, whitespace, characters; got 'bpe'."):
         tokenize_texts(["a"], "bpe")
-
-
-def test_given_tokens_are_placed_one_after_the_other() -> None:
-    assert place_tokens(["a", "a", "b"], "a  a b") == [(0, 1), (3, 4), (5, 6)]
-    assert place_tokens(["a", "c"], "a b") is None
 
 
 def test_texts_cut_a_few_at_a_time_have_the_same_tokens(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ The formats are listed in `crowdlogic.registry.FORMATS`; how each is read, in it
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,7 +39,7 @@ from crowdlogic.data.intake.contract import Duplicates, TableSource
 from crowdlogic.data.intake.conversions import convertible
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.text_tokens import Tokenizer
-from crowdlogic.errors import FormatError, OptionError, require_kind
+from crowdlogic.errors import FormatError, MissingDataError, OptionError, require_kind
 from crowdlogic.registry import DATABASES
 
 
@@ -168,6 +169,31 @@ def _readable(file: InputFile) -> Iterator[None]:
         raise FormatError(
             f"{file.name}: holds half a character ({half}), which no text can. Save the file again as UTF-8."
         ) from None
+
+
+TABLE_SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
+"""Formats of tables that may come in several files, by suffix."""
+
+
+def find_label_paths(name: str) -> tuple[Path, ...] | None:
+    """Return the tables in a folder, or the files that match a pattern; None if the name is neither.
+
+    A folder counts if it holds nothing but tables, apart from what tools leave beside them (_SUCCESS, .crc files).
+    """
+    place = Path(name)
+    if find_database(name) is not None:
+        return None
+    if place.is_dir():
+        inside = [path for path in sorted(place.rglob("*")) if path.is_file()]
+        shown = [path for path in inside if not any(p.startswith((".", "_")) for p in path.relative_to(place).parts)]
+        are_tables = bool(shown) and all(path.suffix.lower() in TABLE_SUFFIXES for path in shown)
+        return tuple(shown) if are_tables else None
+    if place.exists() or not glob.has_magic(name):
+        return None
+    found = tuple(sorted(Path(one) for one in glob.glob(name, recursive=True) if Path(one).is_file()))
+    if not found:
+        raise MissingDataError(f"{name}: no file matches this pattern.")
+    return found
 
 
 # Write labels, corpora, answers and tables to files, so that reading gives back the same.

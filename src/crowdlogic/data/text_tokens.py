@@ -106,18 +106,6 @@ def _tokenize(whole: Names, pattern: str) -> TokenizedTexts:
     return TokenizedTexts(tokens.alias("token"), bounds, np.concatenate([[0], np.cumsum(per_text)]))
 
 
-def place_tokens(tokens: Sequence[str], text: str) -> list[tuple[int, int]] | None:
-    """The places of given tokens in their text, one after the other; None when some token is not found there."""
-    found, at = [], 0
-    for token in tokens:
-        start = text.find(token, at)
-        if start < 0:
-            return None
-        at = start + len(token)
-        found.append((start, at))
-    return found
-
-
 # Texts as sentences of tokens, where a tagger is asked about plain texts.
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats import json_records
-from crowdlogic.data.formats.json_records import iterate_array, iterate_members, iterate_records, require_object
+from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.errors import FormatError
 
 RECORDS = [{"a": "x" * n, "b": [n, {"c": "é😀"}]} for n in range(40)]
@@ -29,18 +29,6 @@ def test_an_array_and_lines_give_their_records(
     (tmp_path / "f.json").write_text("\ufeff" + text, encoding="utf-8")
 
     assert list(iterate_records(InputFile(tmp_path / "f.json"))) == list(enumerate(RECORDS, start=1))
-
-
-@pytest.mark.parametrize("piece", [1, 5, 1 << 20])
-def test_the_members_of_an_object(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_records, "PIECE", piece)
-    (tmp_path / "f.json").write_text('{"a": 12345, "b": {"c": []}, "d": null}')
-
-    assert list(iterate_members(InputFile(tmp_path / "f.json"))) == [
-        (1, "a", 12345),
-        (2, "b", {"c": []}),
-        (3, "d", None),
-    ]
 
 
 def test_a_gzipped_file_is_read(tmp_path: Path) -> None:
@@ -93,40 +81,6 @@ def test_a_problem_in_the_middle_is_found_without_reading_on(monkeypatch: pytest
 def test_a_record_must_be_an_object(record: Any) -> None:
     with pytest.raises(FormatError, match=r"f, record 7: a JSON (int|str|NoneType|list) where an object is expected"):
         require_object(record, 7, InputFile("f"))
-
-
-@pytest.mark.parametrize("piece", [1, 7, 1 << 20])
-def test_an_array_inside_the_object_is_read_element_by_element(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int
-) -> None:
-    monkeypatch.setattr("crowdlogic.data.formats.json_records.PIECE", piece)
-    path = tmp_path / "f.json"
-    path.write_text('{"a": {"b": [1]}, "results": {"x": [0], "results": [{"n": 1}, "two", 3] , "y": 4}, "z": 5}')
-
-    assert list(iterate_array(InputFile(path), "results", "results")) == [(1, {"n": 1}), (2, "two"), (3, 3)]
-    assert list(iterate_array(InputFile(path), "a", "b")) == [(1, 1)]
-    assert list(iterate_array(InputFile(path), "a", "c", required=False)) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ('{"a": 1}', ": nothing at 'results'. Export the file again."),
-        ('{"results": {}}', ": no array at 'results'. Export the file again."),
-        ('{"results": [1 2]}', ", record 2: '2' stands where ',' is expected. Export the file again."),
-        ('{"results": [1', ", record 2: the file ends where ',' is expected. Export the file again."),
-        ("[1]", ", record 1: '[' stands where '{' is expected. Export the file again."),
-        ('{"a" 1}', ", record 1: '1' stands where ':' is expected. Export the file again."),
-    ],
-)
-def test_an_array_that_is_not_there_or_damaged_is_named(tmp_path: Path, text: str, problem: str) -> None:
-    path = tmp_path / "f.json"
-    path.write_text(text)
-
-    with pytest.raises(FormatError) as raised:
-        list(iterate_array(InputFile(path), "results"))
-
-    assert str(raised.value) == f"{path}{problem}"
 
 
 def test_half_characters_are_replaced_and_whole_ones_kept(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdlogic.data.intake.contract import Duplicates
-from crowdlogic.data.label_files import open_label_files
 from crowdlogic.errors import FormatError, LabelError
 from crowdlogic.extensions.scale import coding
 from crowdlogic.extensions.scale.coded_files import Manifest, open_coded, read_annotators, read_items, read_manifest
 from crowdlogic.extensions.scale.coding import SPILLED, CodingOptions, code_files
+from crowdlogic.extensions.scale.label_files import open_label_files
 
 
 def table(rows: int = 300, seed: int = 0) -> pl.DataFrame:

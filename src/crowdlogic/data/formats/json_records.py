@@ -9,8 +9,6 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, BinaryIO
 
 from crowdlogic.data.files import InputFile
@@ -30,72 +28,11 @@ REMEDY = "Export the file again."
 def iterate_records(file: InputFile) -> Iterator[tuple[int, Any]]:
     """The records and their numbers, from 1."""
     with file.open_unpacked() as opened:
-        text = _Text(opened, file.name)
+        text = JsonText(opened, file.name)
         if text.peek() == "[":
             yield from _elements(text)
         else:
             yield from _values(text)
-
-
-def iterate_members(file: InputFile) -> Iterator[tuple[int, str, Any]]:
-    """The members of the one object that a file is: number from 1, key, value."""
-    with file.open_unpacked() as opened:
-        text = _Text(opened, file.name)
-        text.expect("{", 1)
-        number = 0
-        while text.peek() != "}":
-            number += 1
-            if number > 1:
-                text.expect(",", number)
-            key = text.value(number)
-            if not isinstance(key, str):
-                raise FormatError(f"{file.name}, record {number}: a field without a name. {REMEDY}")
-            text.expect(":", number)
-            yield number, key, text.value(number)
-        text.expect("}", number)
-        text.require_end(number)
-
-
-def iterate_array(file: InputFile, *path: str, required: bool = True) -> Iterator[tuple[int, Any]]:
-    """The elements of an array within the one object that a file is, and their numbers from 1.
-
-    Args:
-        file: The file.
-        path: The fields that lead to the array.
-        required: Whether an absent array is an error; else there are no elements.
-    """
-    with file.open_unpacked() as opened:
-        text = _Text(opened, file.name)
-        found = all(_enter(text, field) for field in path)
-        if found and text.peek() == "[":
-            yield from _array(text)
-        elif required or found:
-            where = ".".join(path)
-            raise FormatError(f"{file.name}: {'no array' if found else 'nothing'} at {where!r}. {REMEDY}")
-
-
-def _enter(text: _Text, field: str) -> bool:
-    """Go to the value of a field of the object that comes next; False where there is no such field."""
-    text.expect("{", 1)
-    while text.peek() not in ("}", ""):
-        key = text.value(1)
-        text.expect(":", 1)
-        if key == field:
-            return True
-        _skip(text)
-        if text.peek() == ",":
-            text.expect(",", 1)
-    text.expect("}", 1)
-    return False
-
-
-def _skip(text: _Text) -> None:
-    """Go past a value; of an array no more than one element is in memory."""
-    if text.peek() != "[":
-        text.value(1)
-        return
-    for _ in _array(text):
-        pass
 
 
 def require_object(record: Any, number: int, file: InputFile) -> dict[str, Any]:
@@ -106,15 +43,15 @@ def require_object(record: Any, number: int, file: InputFile) -> dict[str, Any]:
     return record
 
 
-def _elements(text: _Text) -> Iterator[tuple[int, Any]]:
+def _elements(text: JsonText) -> Iterator[tuple[int, Any]]:
     """The elements of the array that the file is."""
     number = 0
-    for number, value in _array(text):
+    for number, value in iterate_elements(text):
         yield number, value
     text.require_end(number)
 
 
-def _array(text: _Text) -> Iterator[tuple[int, Any]]:
+def iterate_elements(text: JsonText) -> Iterator[tuple[int, Any]]:
     """The elements of the array that comes next."""
     text.expect("[", 1)
     number = 0
@@ -126,7 +63,7 @@ def _array(text: _Text) -> Iterator[tuple[int, Any]]:
     text.expect("]", number)
 
 
-def _values(text: _Text) -> Iterator[tuple[int, Any]]:
+def _values(text: JsonText) -> Iterator[tuple[int, Any]]:
     number = 0
     while text.peek():
         number += 1
@@ -135,7 +72,7 @@ def _values(text: _Text) -> Iterator[tuple[int, Any]]:
         raise FormatError(f"{text.name}: the file is empty. {REMEDY}")
 
 
-class _Text:
+class JsonText:
     """The text of a JSON file as far as it was read, and the place up to which it was used."""
 
     def __init__(self, opened: BinaryIO, name: str) -> None:
@@ -202,66 +139,3 @@ class _Text:
             raise FormatError(f"{self.name}: not UTF-8 text. Save the file as UTF-8.") from None
         self._at = 0
         self._may_hold_halves = "\\ud" in self._text or "\\uD" in self._text
-
-
-# The outline of JSON from its first bytes, cut off wherever they end: what formats are recognised by.
-
-DEEPEST = 6
-"""Fields below this depth are left out."""
-
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]:,]', re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Outline:
-    """What the first record of a JSON file looks like.
-
-    Attributes:
-        root: `array` of records, one `object`, or `lines` (an object a line); empty for what is not JSON.
-        paths: The fields of the first record (of the object itself if there is one), and theirs: `data`, `data.text`,
-            `annotations[].result`.
-    """
-
-    root: str
-    paths: frozenset[str]
-
-    def has(self, *paths: str) -> bool:
-        """Whether all these fields are there."""
-        return self.paths.issuperset(paths)
-
-
-@lru_cache(maxsize=4)
-def outline_json(head: bytes) -> Outline:
-    """The outline of the JSON that begins with these bytes."""
-    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="ignore").lstrip()
-    if text[:1] not in ("[", "{"):
-        return Outline("", frozenset())
-    is_array = text[0] == "["
-    paths, end = _first_record_paths(text[1:] if is_array else text)
-    if is_array:
-        return Outline("array", paths)
-    return Outline("lines" if text[end:].lstrip().startswith("{") else "object", paths)
-
-
-def _first_record_paths(text: str) -> tuple[frozenset[str], int]:
-    """The paths of the first value of a text, and where that value ends."""
-    found: set[str] = set()
-    opened: list[tuple[str, str]] = []  # bracket and path of the objects and arrays that are open
-    key, last = "", ""
-    for token in TOKEN.finditer(text):
-        sign = token[0][0]
-        if sign == '"':
-            last = token[0][1:-1]
-        elif sign == ":" and opened and opened[-1][0] == "{":
-            if len(opened) <= DEEPEST:
-                key = f"{opened[-1][1]}.{last}".removeprefix(".")
-                found.add(key)
-        elif sign in "{[":
-            path = "" if not opened else key if opened[-1][0] == "{" else opened[-1][1]
-            is_deep = len(opened) > DEEPEST  # no fields of it are kept, and its path would grow with every bracket
-            opened.append((sign, path if sign == "{" or is_deep else f"{path}[]"))
-        elif sign in "}]" and opened:
-            opened.pop()
-            if not opened:
-                return frozenset(found), token.end()
-    return frozenset(found), len(text)

@@ -13,10 +13,10 @@ import polars as pl
 
 from crowdlogic.confidence.annotator_verdicts import askable, judge_annotators
 from crowdlogic.confidence.calibration import infer_calibrated
+from crowdlogic.data.character_spans import texts_and_bounds
 from crowdlogic.data.corpus import Corpus, Question, align
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import STANDARD_STREAM, write_bytes
-from crowdlogic.data.formats.annotated_texts import require_texts
 from crowdlogic.data.labels import CrowdLabels, find_codes
 from crowdlogic.data.names import as_text, find
 from crowdlogic.data.reading import write_table
@@ -53,7 +53,10 @@ Row = tuple[Any, str, float, list[str]]
 
 def rows(plan: pl.DataFrame, labels: CrowdLabels, corpus: Corpus | None, target: str, *, tool: str) -> Iterator[Row]:
     """One row per item, in the order of the plan."""
-    texts = require_texts(corpus, sequential=labels.is_sequential, target=target, tool=tool)
+    known = corpus is not None and (corpus.tokens if labels.is_sequential else corpus.texts) is not None
+    if corpus is None or not known:
+        raise OptionError(f"{target}: {tool} needs the texts, and they are not known. Write .csv or .jsonl instead.")
+    texts = texts_and_bounds(corpus)[0] if labels.is_sequential else tuple(corpus.texts or ())
     named = plan.with_columns(as_text(plan["annotator"]).alias("annotator"))
     grouped = named.group_by("item", maintain_order=True).agg(pl.col("gain").sum(), "annotator")
     codes = find(grouped["item"], labels.items).tolist()

@@ -23,10 +23,10 @@ from crowdlogic.data.blocks import digest, make_shard
 from crowdlogic.data.intake.building import deduplicate, differing_rows, encode_names
 from crowdlogic.data.intake.cells import code_labels, odd_classes, parse_weights
 from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource
-from crowdlogic.data.label_files import LabelFiles
 from crowdlogic.data.names import Classes, Names
 from crowdlogic.errors import FormatError, LabelError
 from crowdlogic.extensions.scale.coded_files import Manifest, ShardSize, write_annotators, write_manifest, write_shard
+from crowdlogic.extensions.scale.label_files import LabelFiles
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.numerics.kernels import first_appearance_codes
 

@@ -26,12 +26,13 @@ from crowdlogic.data.estimate import PROBABILITY_PREFIX
 from crowdlogic.data.files import STANDARD_STREAM, atomic_write, describe_size
 from crowdlogic.data.formats.delimited import guard_cells, warn_of_formulas
 from crowdlogic.data.intake.contract import Duplicates
-from crowdlogic.data.label_files import SUFFIXES, LabelFiles, find_label_paths, open_label_files
 from crowdlogic.data.names import Names, as_text, class_column
+from crowdlogic.data.reading import TABLE_SUFFIXES, find_label_paths
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError, name_list
 from crowdlogic.extensions.scale.coded_files import Manifest, read_annotators, read_items, read_manifest
 from crowdlogic.extensions.scale.coding import CodingOptions, code_files, sources_digest
+from crowdlogic.extensions.scale.label_files import LabelFiles, open_label_files
 from crowdlogic.extensions.scale.sources import SMALL_FILE, available_memory
 from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.dependence import state_fit, sum_votes
@@ -160,7 +161,7 @@ def find_large_labels(options: AggregateOptions) -> LargeLabels | None:
 
 def no_shards(engine: str) -> OptionError:
     """The error for labels that an engine cannot take."""
-    known = ", ".join(SUFFIXES)
+    known = ", ".join(TABLE_SUFFIXES)
     return OptionError(f"--engine {engine} takes long tables ({known}), and no --wide; or files of tags of sentences.")
 
 
@@ -171,8 +172,8 @@ def _count_files(paths: Sequence[Path]) -> str:
 def _may_go_by_disk(options: AggregateOptions) -> bool:
     """Whether it is one long table that shards can be made of; without a limit, a large one with no option against."""
     path = Path(options.labels)
-    kind = options.input.format or SUFFIXES.get(path.suffix.lower())
-    if kind not in SUFFIXES.values() or not path.is_file() or options.input.wide:
+    kind = options.input.format or TABLE_SUFFIXES.get(path.suffix.lower())
+    if kind not in TABLE_SUFFIXES.values() or not path.is_file() or options.input.wide:
         return False
     in_memory = any(getattr(options, name) is not None for name in IN_MEMORY_ONLY)
     asked = options.memory is not None or options.engine is not None

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.json_records import iterate_records, outline_json, require_object
+from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question
+from crowdlogic.extensions.tools.json_exports import outline_json
 from crowdlogic.extensions.tools.label_studio import LANGUAGE_MODELS
 from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 

@@ -11,10 +11,11 @@ from collections import Counter
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.json_records import iterate_array, outline_json, require_object
+from crowdlogic.data.formats.json_records import require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.extensions.tools.collector import ToolExport
 from crowdlogic.extensions.tools.grades import Grades
+from crowdlogic.extensions.tools.json_exports import iterate_array, outline_json
 
 CASES = ("testCases", "conversationalTestCases")
 WRAPPED = "testRunData"

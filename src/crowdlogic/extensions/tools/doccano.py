@@ -18,10 +18,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file
-from crowdlogic.data.formats.json_records import Outline, iterate_records, outline_json, require_object
+from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.errors import FormatError
 from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question
+from crowdlogic.extensions.tools.json_exports import Outline, outline_json
 from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 
 SHARED = "all"

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from crowdlogic.data.files import Folder, InputFile
-from crowdlogic.data.formats.json_records import iterate_array, outline_json, require_object
+from crowdlogic.data.formats.json_records import require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.errors import FormatError
 from crowdlogic.extensions.tools.collector import ToolExport
 from crowdlogic.extensions.tools.grades import Grades
+from crowdlogic.extensions.tools.json_exports import iterate_array, outline_json
 
 SCALE = ("C", "I", "P", "N")
 """Correct, incorrect, partial, no answer."""

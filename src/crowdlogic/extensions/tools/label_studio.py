@@ -19,7 +19,13 @@ from typing import Any
 from crowdlogic.data.corpus import Corpus, Question
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.annotated_texts import (
+from crowdlogic.data.formats.delimited import CSV
+from crowdlogic.data.formats.json_records import iterate_records, require_object
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import ClassName, Names
+from crowdlogic.errors import FormatError, name_list
+from crowdlogic.extensions.tools.annotated_texts import (
     Annotated,
     consensus_annotations,
     crowd_annotations,
@@ -27,13 +33,8 @@ from crowdlogic.data.formats.annotated_texts import (
     require_texts,
     review_order,
 )
-from crowdlogic.data.formats.delimited import CSV
-from crowdlogic.data.formats.json_records import iterate_records, outline_json, require_object
-from crowdlogic.data.formats.protocol import Crowd, ReadOptions
-from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import ClassName, Names
-from crowdlogic.errors import FormatError, name_list
 from crowdlogic.extensions.tools.collector import Collector, ToolExport, parse_time, require_question
+from crowdlogic.extensions.tools.json_exports import outline_json
 from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 
 ROW_FIELDS = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.json_records import iterate_array, iterate_records, outline_json, require_object
+from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.extensions.tools.collector import ToolExport, parse_time
 from crowdlogic.extensions.tools.grades import Grades
+from crowdlogic.extensions.tools.json_exports import iterate_array, outline_json
 
 KINDS_BY_SOURCE = {"ANNOTATION": "human", "EVAL": "llm", "API": "code"}
 SCORED = ("observationId", "traceId", "sessionId", "datasetRunId")

@@ -11,10 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.json_records import iterate_records, outline_json, require_object
+from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.extensions.tools.collector import ToolExport
 from crowdlogic.extensions.tools.grades import Grades
+from crowdlogic.extensions.tools.json_exports import outline_json
 
 DEFAULT_FILTER = "none"
 

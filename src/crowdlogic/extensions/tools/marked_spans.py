@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.character_spans import (
-    AlignedSpans,
-    Boundaries,
-    CharacterSpans,
-    align_spans,
-    span_tag_classes,
-    tag_annotations,
-)
+from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.formats.protocol import ReadOptions
-from crowdlogic.data.names import Classes
-from crowdlogic.data.tagging import is_span_tag_set
+from crowdlogic.data.names import Classes, Names, encode, sort_classes
+from crowdlogic.data.tagging import Spans, is_span_tag_set, parse_tags, spans_to_tags
 from crowdlogic.data.text_tokens import TokenizedTexts
 from crowdlogic.errors import FormatError, OptionError, name_list
-from crowdlogic.numerics.arrays import Ints
+from crowdlogic.numerics.arrays import Bools, Ints
 
 MarkedSpan: TypeAlias = tuple[int, int, str]
 """Start, end (exclusive) and type of a span, in characters."""
@@ -45,6 +38,146 @@ class Reporter(Protocol):
     def error(self, record: int | str, what: str, remedy: str) -> FormatError:
         """Create the error for a record."""
         ...
+
+
+# Spans of characters as spans of tokens, and these as tags.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CharacterSpans:
+    """Spans that annotators marked in texts.
+
+    Attributes:
+        annotation: annotation[e], the annotation that the span belongs to.
+        start: start[e], its first character.
+        end: end[e], the character after its last.
+        kind: kind[e], the name of its type.
+    """
+
+    annotation: Ints
+    start: Ints
+    end: Ints
+    kind: Names
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def take(self, rows: Ints | Bools) -> CharacterSpans:
+        """Some of the spans."""
+        kept = np.flatnonzero(rows) if rows.dtype == bool else rows
+        return CharacterSpans(
+            annotation=self.annotation[kept], start=self.start[kept], end=self.end[kept], kind=self.kind.gather(kept)
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AlignedSpans:
+    """Spans as runs of tokens, and what alignment did to get there.
+
+    Attributes:
+        spans: The spans that are kept; start and end count tokens within the text.
+        inside: The positions of the spans that began or ended inside a token.
+        empty: The positions of those that hold no token, and so are left out.
+        overlapping: The positions of those that are left out because a longer one of the same annotation overlaps them.
+    """
+
+    spans: CharacterSpans
+    inside: Ints
+    empty: Ints
+    overlapping: Ints
+
+
+def align_spans(
+    spans: CharacterSpans, item: Ints, texts: TokenizedTexts, boundaries: Boundaries | str = Boundaries.widen
+) -> AlignedSpans:
+    """Spans of characters as spans of tokens.
+
+    Args:
+        spans: The spans, with places in characters.
+        item: item[a], the text of each annotation.
+        texts: The tokens of the texts.
+        boundaries: What to do with a span that begins or ends inside a token. With `error` nothing is refused here: the
+            caller refuses what `inside` names.
+    """
+    policy = Boundaries.parse(boundaries)
+    first, last, inside = _locate(spans, item, texts, shrink=policy is Boundaries.shrink)
+    empty = first >= last
+    gone = empty | inside if policy is Boundaries.drop else empty
+    kept = np.flatnonzero(~gone)
+    offset = texts.offsets[item[spans.annotation[kept]]]
+    aligned = replace(spans.take(kept), start=first[kept] - offset, end=last[kept] - offset)
+    loser = _overlapped(aligned)
+    return AlignedSpans(
+        spans=aligned.take(~loser),
+        inside=np.flatnonzero(inside),
+        empty=np.flatnonzero(empty),
+        overlapping=kept[loser],
+    )
+
+
+def _locate(spans: CharacterSpans, item: Ints, texts: TokenizedTexts, *, shrink: bool) -> tuple[Ints, Ints, Bools]:
+    """first[e] and last[e] (exclusive) token over all texts, and whether a bound of span e lies inside a token."""
+    n_texts = len(texts.offsets) - 1
+    longest = int(max(texts.bounds.max(initial=0), spans.end.max(initial=0))) + 1
+    # (text, place) as one number, which rises from token to token, so that all spans are looked up at once
+    text_of_token = np.repeat(np.arange(n_texts), np.diff(texts.offsets)) * longest
+    begins, ends = text_of_token + texts.bounds[:, 0], text_of_token + texts.bounds[:, 1]
+    start = item[spans.annotation] * longest + spans.start
+    end = item[spans.annotation] * longest + spans.end
+    touched = np.searchsorted(ends, start, side="right"), np.searchsorted(begins, end, side="left")
+    within = np.searchsorted(begins, start, side="left"), np.searchsorted(ends, end, side="right")
+    inside = (touched[0] != within[0]) | (touched[1] != within[1])
+    first, last = within if shrink else touched
+    return first.astype(np.int64), last.astype(np.int64), inside & (touched[0] < touched[1])
+
+
+def _overlapped(spans: CharacterSpans) -> Bools:
+    """loser[e], whether a longer span (or an equally long one before it) of the same annotation overlaps span e."""
+    loser = np.zeros(len(spans), dtype=bool)
+    order = np.lexsort((spans.end, spans.start, spans.annotation))
+    annotation, start, end = spans.annotation[order], spans.start[order], spans.end[order]
+    clash = (annotation[1:] == annotation[:-1]) & (start[1:] < end[:-1])
+    affected = np.unique(annotation[1:][clash])
+    if not len(affected):
+        return loser
+    members = np.flatnonzero(np.isin(spans.annotation, affected))
+    ranked = members[np.lexsort((members, spans.start[members] - spans.end[members], spans.annotation[members]))]
+    taken: dict[int, list[tuple[int, int]]] = {}
+    for e in ranked.tolist():  # longest first within each annotation
+        begin, stop = int(spans.start[e]), int(spans.end[e])
+        known = taken.setdefault(int(spans.annotation[e]), [])
+        loser[e] = any(begin < other_end and other_begin < stop for other_begin, other_end in known)
+        if not loser[e]:
+            known.append((begin, stop))
+    return loser
+
+
+def span_tag_classes(kinds: Names) -> Classes:
+    """The tags that spans of these types need: B- and I- of every type, and O."""
+    return sort_classes(["O", *(f"{prefix}-{kind}" for kind in kinds.unique().to_list() for prefix in "BI")])
+
+
+def tag_annotations(spans: CharacterSpans, item: Ints, offsets: Ints, classes: Classes) -> tuple[Ints, Ints, Ints]:
+    """The tags of all annotations: for each tag its annotation, its unit and its class; O where there is no span.
+
+    Args:
+        spans: Spans that do not overlap, in tokens of their text.
+        item: item[a], the text of each annotation.
+        offsets: offsets[s], the first unit of each text.
+        classes: The tags, among them B- and I- of every type.
+    """
+    length = np.diff(offsets)[item]
+    base = np.concatenate([[0], np.cumsum(length)])  # base[a], the first tag of annotation a
+    annotation = np.repeat(np.arange(len(item), dtype=np.int32), length)
+    # unit[t] = the place of tag t within its annotation + the first unit of the text
+    unit = np.repeat((offsets[item] - base[:-1]).astype(np.int32), length)
+    unit += np.arange(base[-1], dtype=np.int32)
+    tag_set = parse_tags(classes)
+    codes, names = encode(spans.kind)
+    rank = np.array([tag_set.types.index(name) for name in names.to_list()], dtype=np.int32)
+    shift = base[spans.annotation]
+    placed = Spans(spans.start + shift, spans.end + shift, rank[codes] if len(spans) else codes)
+    return annotation, unit, spans_to_tags(placed, int(base[-1]), tag_set)
 
 
 @dataclass(frozen=True, eq=False)

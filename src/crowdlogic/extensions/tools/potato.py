@@ -25,7 +25,13 @@ from urllib.parse import quote
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file
-from crowdlogic.data.formats.annotated_texts import (
+from crowdlogic.data.formats.delimited import CSV, TSV
+from crowdlogic.data.formats.json_records import iterate_records
+from crowdlogic.data.formats.protocol import Crowd, Encoded, ReadOptions
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Names
+from crowdlogic.errors import DataError, FormatError
+from crowdlogic.extensions.tools.annotated_texts import (
     Annotated,
     consensus_annotations,
     crowd_annotations,
@@ -33,13 +39,8 @@ from crowdlogic.data.formats.annotated_texts import (
     require_texts,
     review_order,
 )
-from crowdlogic.data.formats.delimited import CSV, TSV
-from crowdlogic.data.formats.json_records import iterate_records, outline_json
-from crowdlogic.data.formats.protocol import Crowd, Encoded, ReadOptions
-from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Names
-from crowdlogic.errors import DataError, FormatError
 from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question
+from crowdlogic.extensions.tools.json_exports import outline_json
 from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 
 TOOL = "Potato"

@@ -33,7 +33,11 @@ from crowdlogic.data.character_spans import texts_and_bounds
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file
-from crowdlogic.data.formats.annotated_texts import (
+from crowdlogic.data.formats.json_records import iterate_records, require_object
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes, Names
+from crowdlogic.extensions.tools.annotated_texts import (
     Annotated,
     consensus_annotations,
     crowd_annotations,
@@ -41,11 +45,8 @@ from crowdlogic.data.formats.annotated_texts import (
     require_texts,
     review_order,
 )
-from crowdlogic.data.formats.json_records import iterate_records, outline_json, require_object
-from crowdlogic.data.formats.protocol import Crowd, ReadOptions
-from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Classes, Names
 from crowdlogic.extensions.tools.collector import Collector, ToolExport, parse_time, require_question
+from crowdlogic.extensions.tools.json_exports import outline_json
 from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 from crowdlogic.numerics.arrays import Ints
 

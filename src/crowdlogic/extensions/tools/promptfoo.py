@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.json_records import iterate_array, iterate_records, outline_json, require_object
+from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.extensions.tools.collector import ToolExport
 from crowdlogic.extensions.tools.grades import Grades
+from crowdlogic.extensions.tools.json_exports import iterate_array, outline_json
 
 GRADED_BY_MODELS = frozenset(
     {

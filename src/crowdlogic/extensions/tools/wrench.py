@@ -19,7 +19,7 @@ import polars as pl
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file, require_parsable
-from crowdlogic.data.formats.json_records import iterate_members, outline_json, require_object
+from crowdlogic.data.formats.json_records import require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.intake.cells import code_labels
@@ -27,6 +27,7 @@ from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, FormatError
 from crowdlogic.extensions.tools.collector import Collector, ToolExport
+from crowdlogic.extensions.tools.json_exports import iterate_members, outline_json
 
 ABSTAIN = -1
 TRAINING = "train.json"

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.json_records import outline_json
 from crowdlogic.data.formats.protocol import detect_format
 from crowdlogic.data.reading import read_crowd
+from crowdlogic.extensions.tools.json_exports import outline_json
 
 
 def label_studio_task(number: int, text: str) -> dict[str, Any]:

@@ -6,7 +6,6 @@ in them is coded by `extensions/scale/coding.py`.
 
 from __future__ import annotations
 
-import glob
 import io
 import mmap
 import os
@@ -18,14 +17,11 @@ import polars as pl
 
 from crowdlogic.data.files import open_regular, require_file
 from crowdlogic.data.formats.parquet import check_parquet
-from crowdlogic.data.formats.protocol import find_database
 from crowdlogic.data.formats.tables import hold_back_panics
 from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import TableSource
-from crowdlogic.errors import FormatError, MissingDataError, OptionError, name_list
-
-SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
-"""The format of a file by its suffix."""
+from crowdlogic.data.reading import TABLE_SUFFIXES
+from crowdlogic.errors import FormatError, OptionError, name_list
 
 ROLES = ("item", "annotator", "label", "weight")
 """The columns that are read, by role; a weight is optional."""
@@ -74,23 +70,6 @@ class LabelFiles:
         return [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in self.paths]
 
 
-def find_label_paths(name: str) -> tuple[Path, ...] | None:
-    """The files of a folder of tables, or those that a pattern names; None if it is neither."""
-    if find_database(name) is not None:
-        return None
-    place = Path(name)
-    if place.is_dir():
-        inside = sorted(path for path in place.rglob("*") if path.is_file() and not _is_hidden(path, place))
-        tables = tuple(path for path in inside if path.suffix.lower() in SUFFIXES)
-        return tables if tables and len(tables) == len(inside) else None
-    if not place.exists() and glob.has_magic(name):
-        found = tuple(sorted(Path(one) for one in glob.glob(name, recursive=True) if Path(one).is_file()))
-        if not found:
-            raise MissingDataError(f"{name}: no file has such a name.")
-        return found
-    return None
-
-
 def open_label_files(
     name: str, paths: tuple[Path, ...], *, columns: Mapping[str, str] | None = None, format: str | None = None
 ) -> LabelFiles:
@@ -102,7 +81,7 @@ def open_label_files(
         columns: role -> column, for columns whose names are not recognised.
         format: parquet, csv or tsv, where the suffix does not say it.
     """
-    formats = {path: format or SUFFIXES.get(path.suffix.lower(), "") for path in paths}
+    formats = {path: format or TABLE_SUFFIXES.get(path.suffix.lower(), "") for path in paths}
     unknown = [path for path in paths if formats[path] not in ("parquet", "csv", "tsv")]
     if unknown:
         raise FormatError(f"{unknown[0]}: tables that are read in shards are parquet, csv or tsv. Convert it first.")
@@ -138,11 +117,6 @@ def _check_same(schemas: Mapping[Path, pl.Schema], roles: Mapping[str, str], for
                     f"{path}: column {column!r} holds {ours} where that of {first} holds {theirs}. Give files with the "
                     f"same columns."
                 )
-
-
-def _is_hidden(path: Path, folder: Path) -> bool:
-    """Whether a file is of those that tools leave beside tables, such as _SUCCESS and .crc files."""
-    return any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
 
 
 def _schema(path: Path, format: str) -> pl.Schema:

@@ -8,20 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdlogic.data.character_spans import (
-    Boundaries,
-    CharacterSpans,
-    align_spans,
-    consensus_spans,
-    span_tag_classes,
-    tag_annotations,
-    texts_and_bounds,
-)
+from crowdlogic.data.character_spans import Boundaries, consensus_spans, texts_and_bounds
 from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.text_tokens import tokenize_texts
 from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.extensions.tools.marked_spans import CharacterSpans, align_spans, span_tag_classes, tag_annotations
 
 
 def spans(*rows: tuple[int, int, int, str]) -> CharacterSpans:

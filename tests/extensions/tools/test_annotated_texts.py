@@ -7,7 +7,9 @@ import pytest
 
 from crowdlogic.data.answers import estimate_from_gold
 from crowdlogic.data.corpus import documents, sentences
-from crowdlogic.data.formats.annotated_texts import (
+from crowdlogic.data.frames import from_frame, from_sequences
+from crowdlogic.errors import OptionError
+from crowdlogic.extensions.tools.annotated_texts import (
     consensus_annotations,
     crowd_annotations,
     require_spans,
@@ -15,8 +17,6 @@ from crowdlogic.data.formats.annotated_texts import (
     review_order,
     sentence_confidence,
 )
-from crowdlogic.data.frames import from_frame, from_sequences
-from crowdlogic.errors import OptionError
 from crowdlogic.truth.majority import MajorityVote
 
 CORPUS = sentences(["s", "t"], [["Ann", "Lee", "sings"], ["hi"]])

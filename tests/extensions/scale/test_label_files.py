@@ -7,8 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from crowdlogic.data.label_files import LabelFiles, find_label_paths, open_label_files
+from crowdlogic.data.reading import find_label_paths
 from crowdlogic.errors import FormatError, LabelError, MissingDataError, OptionError
+from crowdlogic.extensions.scale.label_files import LabelFiles, open_label_files
 
 
 def table(rows: int = 25) -> pl.DataFrame:
@@ -73,7 +74,7 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> 
 def test_a_pattern_that_names_nothing_says_so(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError) as refused:
         find_label_paths(str(tmp_path / "*.parquet"))
-    assert str(refused.value) == f"{tmp_path}/*.parquet: no file has such a name."
+    assert str(refused.value) == f"{tmp_path}/*.parquet: no file matches this pattern."
 
 
 def test_files_of_several_schemas_are_refused(tmp_path: Path) -> None:

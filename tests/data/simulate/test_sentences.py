@@ -10,7 +10,7 @@ import pytest
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.simulate import simulate_sentences, simulate_tags
-from crowdlogic.data.simulate.sentences import TAG_WORDS
+from crowdlogic.data.simulate.sentences import WORDS
 from crowdlogic.errors import OptionError
 
 
@@ -88,7 +88,7 @@ def test_words_have_the_parts_of_speech_they_are_listed_under() -> None:
     simulated = simulate_tags(np.random.default_rng(0), sentences=100)
 
     assert simulated.corpus.classes == ("ADJ", "ADP", "DET", "NOUN", "PRON", "VERB")
-    assert all(token in TAG_WORDS[tag] for sentence in tagged(simulated.corpus) for token, tag in sentence)
+    assert all(token in WORDS["tag_words"][tag] for sentence in tagged(simulated.corpus) for token, tag in sentence)
 
 
 def test_confusion_of_tags_is_recovered_by_counting() -> None:

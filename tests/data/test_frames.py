@@ -82,7 +82,7 @@ def test_the_text_and_the_gold_of_a_wide_table_are_not_annotators() -> None:
     labels = from_wide(pl.DataFrame({"item": ["u"], "text": ["hello"], "label": ["x"], "lf0": ["y"]}), item="item")
 
     assert triples(labels) == {("u", "lf0", "y")}
-    assert labels.intake.messages() == ["The columns text, label are not annotators' and were left out."]
+    assert labels.intake.messages() == ["The columns text, label were not read as annotators' labels."]
 
 
 def test_a_problem_in_a_wide_table_is_told_by_its_row() -> None:

@@ -34,6 +34,7 @@ from crowdlogic.learning.posterior import Teacher, first_targets
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.learning.task import Task, prepare_task, score
 from crowdlogic.learning.training import TrainingPass, passes
+from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import normalise
 from crowdlogic.registry import ANNOTATOR_MODELS
@@ -321,6 +322,24 @@ def test_annotators_who_abstain_are_read_by_how_often_they_speak(recorded: list[
     expected = model.m_step(model.observe(made.labels), recorded[-1].before)
     np.testing.assert_array_equal(learned.estimate.confusion, expected.confusion)
     assert (learned.estimate.confusion.sum(axis=2) < 0.9).any()  # what is missing to one is abstention
+
+
+def test_labelling_functions_are_read_by_when_they_abstain() -> None:
+    made = simulate_sentiment(3, items=120, annotators=8)
+    labels = made.labels
+    frame = labels.to_frame()  # each annotator becomes functions of one class each
+    whose = [f"{who} {label}" for who, label in zip(frame["annotator"], frame["label"], strict=True)]
+    functions = from_arrays(frame["item"].to_list(), whose, frame["label"].to_list(), classes=labels.classes)
+
+    def table(method: LogicLNCL, crowd: CrowdLabels) -> Floats:
+        found = method.fit(made.corpus, crowd).estimate.confusion
+        assert found is not None
+        return found
+
+    chosen = table(LogicLNCL(limits=limits(2)), functions)
+
+    np.testing.assert_array_equal(chosen, table(LogicLNCL(annotators=Abstaining(), limits=limits(2)), functions))
+    assert (table(LogicLNCL(limits=limits(2)), labels).sum(axis=2) > 0.99).all()  # people do not abstain
 
 
 @pytest.mark.parametrize("name", ANNOTATOR_MODELS)

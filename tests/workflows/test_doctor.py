@@ -124,10 +124,51 @@ def test_the_columns_of_a_table_are_named_with_what_they_were_taken_for(tmp_path
     assert (found.figures()["columns"]["label"], found.figures()["unused_columns"]) == ("verdict", ["shift"])
 
 
-def test_a_wide_table_has_no_columns_to_name(tmp_path: Path) -> None:
+def test_the_columns_of_a_wide_table_are_named(tmp_path: Path) -> None:
     found = look(tmp_path, "item,ann,bob\n1,x,x\n2,y,x\n", wide=True)
 
-    assert (found.columns, found.unused) == ({}, ())
+    assert (found.columns, found.unused) == ({"item": "item", "annotators": "ann, bob"}, ())
+
+
+def functions_table(text: str = "text") -> str:
+    """A wide table of three labelling functions with one class each; -1 where they abstain."""
+    rows = [f'{i},"this is the text of item number {i}",{i % 2},{i % 2 or -1},{i % 2 - 1},-1' for i in range(30)]
+    return "\n".join([f"item,{text},label,lf0,lf1,lf2", *rows, "30,another long text of an item,1,-1,-1,1", ""])
+
+
+def test_labelling_functions_are_recognised_with_the_value_that_means_no_label(tmp_path: Path) -> None:
+    found = look(tmp_path, functions_table())
+
+    words = f"{tmp_path}/f.csv --wide --abstain -1"
+    assert found.contents == "labels of documents by 3 labelling functions, if read with --wide --abstain -1"
+    assert found.facts is not None
+    assert (found.facts.classes, found.facts.functions, found.facts.gold) == (("0", "1"), 3, 31)
+    assert found.columns == {"item": "item", "text": "text", "gold": "label", "annotators": "lf0, lf1, lf2"}
+    assert found.first[0] == f"crowdlogic train --labels {words} -o run"
+
+
+def test_a_text_column_of_any_name_is_found_in_a_wide_table(tmp_path: Path) -> None:
+    found = look(tmp_path, functions_table("body_of_mail"))
+
+    assert found.contents.endswith("if read with --column text=body_of_mail --wide --abstain -1")
+    assert found.columns["text"] == "body_of_mail"
+
+
+def test_an_abstention_that_is_read_as_a_class_is_a_problem(tmp_path: Path) -> None:
+    found = look(tmp_path, functions_table(), wide=True)
+
+    assert found.problem == "the cells '-1' are read as a class. Give --abstain -1."
+    assert look(tmp_path, functions_table(), wide=True, abstain="-1").problem is None
+
+
+def test_a_minus_one_that_people_chose_is_a_class(tmp_path: Path) -> None:
+    rows = [f"{i},{i % 3 - 1},{(i + (i % 5 == 0)) % 3 - 1},{i % 3 - 1}" for i in range(30)]
+
+    found = look(tmp_path, "\n".join(["item,ann,bob,eve", *rows, ""]))
+
+    assert found.contents == "labels of documents by 3 annotators, if read with --wide"
+    assert found.facts is not None
+    assert found.facts.classes == ("-1", "0", "1")
 
 
 def test_columns_of_unknown_names_are_guessed_by_what_they_hold(tmp_path: Path) -> None:

@@ -33,6 +33,21 @@ def test_classes_come_from_labels_items_or_names(trained: Trained, tmp_path: Pat
         assert checked.figures()[0]["message"].startswith("'positve' is no class. Did you mean 'positive'?")
 
 
+def test_wide_tables_of_labelling_functions_are_checked_and_audited(tmp_path: Path) -> None:
+    (tmp_path / "my.rules").write_text("1: Contains(S, 'buy') -> Label(S, '1')\n")
+    rows = [f"{i},{'buy now' if i % 2 else 'hello you'},{i % 2 or -1},{i % 2 - 1},{i % 2 or -1}" for i in range(60)]
+    (tmp_path / "wide.csv").write_text("\n".join(["item,text,lf0,lf1,lf2", *rows, ""]))
+    rules, labels = str(tmp_path / "my.rules"), str(tmp_path / "wide.csv")
+    wide = InputOptions(wide=True, abstain="-1")
+
+    checked = check_rules(CheckRulesOptions(rules=rules, labels=labels, input=wide))
+    (one,) = audit_rules(AuditRulesOptions(rules=rules, labels=labels, input=wide)).audits
+
+    assert checked.message == f"{rules}: 1 rule, 0 findings"
+    assert one.groundings == 30
+    assert one.holds > 0.8 > one.chance  # the cells of -1 are no labels against it
+
+
 def test_audit_run_and_report_have_the_same_verdicts(trained: Trained) -> None:
     rules, labels, items = (trained.file(name) for name in ("but.rules", "labels.csv", "gold.csv"))
     run = load_run(trained.file("run"))

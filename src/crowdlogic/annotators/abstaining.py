@@ -30,6 +30,9 @@ from crowdlogic.numerics.arrays import Bools, Floats, check_amounts, sum_by
 MOSTLY = 0.5
 """Labels count as those of labelling functions when more than this share is of annotators who give one class only."""
 
+MIN_EACH = 2.0
+"""Minimum number of labels per annotator and class to recognise labelling functions."""
+
 
 @dataclass(frozen=True)
 class Abstaining:
@@ -70,7 +73,7 @@ class Abstaining:
 def find_labelling_functions(labels: CrowdLabels) -> Bools:
     """one_sided[j], for annotators who only ever give one class, if such ones gave most labels; else all False.
 
-    A few annotators with one label each do not count as labelling functions.
+    Fewer than MIN_EACH labels per annotator and class are too few to tell.
     """
     cell = labels.annotator.astype(np.int64) * labels.n_classes + labels.label
     given = sum_by(cell, len(labels.annotators) * labels.n_classes).reshape(-1, labels.n_classes)
@@ -80,5 +83,6 @@ def find_labelling_functions(labels: CrowdLabels) -> Bools:
 def find_one_sided(given: Floats) -> Bools:
     """`find_labelling_functions` from given[j, n], how many labels n annotator j gave."""
     one_sided = (given > 0).sum(axis=1) == 1
-    share = float(given[one_sided].sum()) / max(float(given.sum()), 1.0)
-    return np.asarray(one_sided & (share > MOSTLY))
+    total = float(given.sum())
+    enough = total >= MIN_EACH * given.size
+    return np.asarray(one_sided & (enough and float(given[one_sided].sum()) > MOSTLY * total))

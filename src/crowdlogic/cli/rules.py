@@ -11,9 +11,6 @@ import typer
 from crowdlogic.cli.console import say, show_lines, show_tables
 from crowdlogic.cli.json_output import Output, show_output
 from crowdlogic.cli.options import (
-    ClassesOption,
-    ColumnsOption,
-    FormatOption,
     JsonOption,
     OutsideOption,
     SeedOption,
@@ -21,7 +18,7 @@ from crowdlogic.cli.options import (
     reads_labels,
 )
 from crowdlogic.data.files import STANDARD_STREAM
-from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
+from crowdlogic.workflows.inputs import InputOptions
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -98,23 +95,21 @@ OUTPUTS = {"rules check": CheckOutput, "rules audit": AuditOutput, "rules sugges
 
 
 @app.command("check")
+@reads_labels
 def check_command(
     rules: RulesFile,
     *,
     labels: Annotated[str | None, typer.Option("--labels", help="Labels, for their classes.")] = None,
     items: ItemsOption = None,
-    classes: ClassesOption = None,
     table: TablesOption = None,
     allow_outside: OutsideOption = False,
     show: Annotated[bool, typer.Option("--show", help="Print the rules, ready-made sets expanded.")] = False,
-    column: ColumnsOption = None,
-    format: FormatOption = None,
+    input: InputOptions,
     json: JsonOption = False,
 ) -> None:
     """Check a rule file: names, arities, classes, contradictions, duplicates, rules that never ground."""
     from crowdlogic.workflows.rules import CheckRulesOptions, check_rules
 
-    read = InputOptions(format=format, columns=parse_columns(column), classes=parse_names(classes))
     checked = check_rules(
         CheckRulesOptions(
             rules=rules,
@@ -122,7 +117,7 @@ def check_command(
             items=items,
             tables=tuple(table or ()),
             allow_outside=allow_outside,
-            input=read,
+            input=input,
         )
     )
     if json:
@@ -136,6 +131,7 @@ def check_command(
 
 
 @app.command("audit")
+@reads_labels
 def audit_command(
     rules: RulesFile,
     labels: LabelsFile,
@@ -149,9 +145,7 @@ def audit_command(
     run: RunOption = None,
     table: TablesOption = None,
     allow_outside: OutsideOption = False,
-    classes: ClassesOption = None,
-    column: ColumnsOption = None,
-    format: FormatOption = None,
+    input: InputOptions,
     json: JsonOption = False,
 ) -> None:
     """Judge each rule by held-out labels: it helps, has no effect, contradicts the labels, or they cannot tell."""
@@ -166,7 +160,7 @@ def audit_command(
         run=run,
         tables=tuple(table or ()),
         allow_outside=allow_outside,
-        input=InputOptions(format=format, columns=parse_columns(column), classes=parse_names(classes)),
+        input=input,
     )
     result = audit_rules(options)
     say(*result.notices)

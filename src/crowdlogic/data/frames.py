@@ -122,6 +122,7 @@ def from_wide(
     annotators: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
     abstain: Any = None,
+    columns: Mapping[str, str] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
     source: TableSource = FRAME,
 ) -> CrowdLabels:
@@ -134,12 +135,13 @@ def from_wide(
         annotators: The annotators' columns; all but the item's, the text's and the gold's when not given.
         classes: The classes, in the order that decides ties.
         abstain: A value that means "no label", such as -1, in addition to missing cells.
+        columns: role -> column for the text and the gold, when the columns' names are not recognised.
         duplicates: What to do when an item has two rows.
         source: What to call the table in messages.
     """
     table = to_polars(frame, source)
     item = find_roles(table.columns).get("item") if item is None and annotators is None else item
-    named, left_out = annotator_columns(table.columns, item) if annotators is None else (list(annotators), [])
+    named, left_out = annotator_columns(table.columns, item, columns) if annotators is None else (list(annotators), [])
     known = set(table.columns)  # asked of polars, they take a while each time
     for name in [*named, *([item] if item else [])]:
         if name not in known:
@@ -170,12 +172,14 @@ def _refuse_long(table: pl.DataFrame, items: pl.Series, source: TableSource) -> 
 
 
 def _left_out_notices(columns: Sequence[str]) -> tuple[str, ...]:
-    return (f"The columns {name_list(columns)} are not annotators' and were left out.",) if columns else ()
+    return (f"The columns {name_list(columns)} were not read as annotators' labels.",) if columns else ()
 
 
-def annotator_columns(columns: Sequence[str], item: str | None) -> tuple[list[str], list[str]]:
-    """The columns of a wide table that are annotators, and those that hold the text or the gold."""
-    roles = find_roles(columns, {} if item is None else {"item": item}, gold=True)
+def annotator_columns(
+    columns: Sequence[str], item: str | None, chosen: Mapping[str, str] | None = None
+) -> tuple[list[str], list[str]]:
+    """Return the columns of a wide table that are annotators, and those that hold the text or the gold."""
+    roles = find_roles(columns, {**(chosen or {}), **({} if item is None else {"item": item})}, gold=True)
     left_out = [roles[role] for role in ("text", "tokens", "label", "tags") if role in roles]
     return [name for name in columns if name != item and name not in left_out], left_out
 

@@ -188,6 +188,25 @@ def texts_of_labels(
     return _one_text_each(table, roles)
 
 
+def texts_of_wide(table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None) -> Corpus | None:
+    """Return the texts, and the gold, of a wide table of labels; None where it has no text for each item.
+
+    Rows without a column for the item are numbered from 0, as `from_wide` does.
+    """
+    roles = find_roles(table.columns, columns, where=source.name, gold=True)
+    if "text" not in roles or "tokens" in roles or "tags" in roles:
+        return None
+    item = roles.get("item")
+    items = pl.Series("item", np.arange(len(table))) if item is None else table[item]
+    texts = table[roles["text"]]
+    if not is_plain(items.dtype) or items.null_count() or items.n_unique() < len(items):
+        return None
+    if not is_plain(texts.dtype) or texts.null_count():
+        return None
+    gold, classes = code_labels(table[roles["label"]], source) if "label" in roles else (None, ())
+    return Corpus(items, texts=tuple(texts.cast(pl.String).to_list()), classes=classes, gold=gold)
+
+
 def _one_text_each(table: pl.DataFrame, roles: Mapping[str, str]) -> Corpus | None:
     """The text of every item, where all its rows have the same; None otherwise."""
     if not (is_plain(table.schema[roles["item"]]) and is_plain(table.schema[roles["text"]])):

@@ -17,6 +17,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from crowdlogic.annotators.abstaining import Abstaining, find_labelling_functions
 from crowdlogic.annotators.confusion import AssumedAccuracy, ConfusionMatrices
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.linear import Linear
@@ -341,14 +342,19 @@ class LogicLNCL(FitMixin):
         return replace(learned, verdicts=verdicts)
 
     def _annotator_model(self, task: Task) -> AnnotatorModel:
-        """The annotator model; for the only labels of unnamed annotators, one with an assumed accuracy.
+        """Return the annotator model; for labelling functions (most of which only give one class), an abstaining one.
 
+        For the only labels of unnamed annotators it is one with an assumed accuracy.
         With one label per unit and one annotator, any accuracy explains the labels: re-estimated from beliefs that
         the labels themselves made, it would grow towards 1, and no label would ever be corrected.
         """
         alone = len(task.labels.annotators) == 1 and not len(task.known) and self.folds is None
         if alone and type(self.annotators) is ConfusionMatrices:
             return AssumedAccuracy()
+        if type(self.annotators) is ConfusionMatrices and self.annotators == ConfusionMatrices():
+            labels = task.labels
+            if labels.negated is None and not labels.is_sequential and find_labelling_functions(labels).any():
+                return Abstaining()
         return self.annotators
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from crowdlogic.annotators.abstaining import MOSTLY, find_labelling_functions, find_one_sided
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.formats.protocol import Crowd, FileFormat, detect_format
@@ -28,7 +29,7 @@ from crowdlogic.metrics.agreement import agreement
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.methods import applicable_methods, needs_sequences
 from crowdlogic.workflows.aggregate import suggest_method
-from crowdlogic.workflows.inputs import InputOptions, ResultTable, suggest_columns
+from crowdlogic.workflows.inputs import InputOptions, ResultTable, guess_text_column, suggest_columns
 
 # How much a table of labels holds: items, annotators, labels, spans, gold; the figures that `doctor` shows.
 
@@ -54,6 +55,8 @@ class LabelFacts:
         fewest: The least number of labels that an annotator gave; for sentences, tags.
         texts: Whether the file holds the texts or the tokens.
         gold: How many units have a known truth in the file.
+        functions: How many annotators only ever give one class, where most labels are theirs, as those of labelling
+            functions; else 0.
     """
 
     items: int
@@ -69,6 +72,7 @@ class LabelFacts:
     fewest: int
     texts: bool
     gold: int
+    functions: int
 
     def figures(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -87,6 +91,8 @@ class LabelFacts:
             rows.insert(1, ("tokens", f"{self.tokens:,}"))
         if self.spans is not None:
             rows.append(("spans", f"{self.spans:,} by all annotators together"))
+        if self.functions:
+            rows.append(("labelling functions", f"{self.functions:,} annotators only ever give one class, or abstain"))
         rows.append(("texts", "in the file" if self.texts else "not in the file"))
         rows.append(("gold", f"for {pluralise(self.gold, 'unit')}" if self.gold else "none in the file"))
         return rows
@@ -124,7 +130,28 @@ def count_labels(crowd: Crowd) -> LabelFacts:
         fewest=int(labels.labels_per_annotator().min(initial=labels.n_labels)),
         texts=corpus is not None and (corpus.texts is not None or corpus.tokens is not None),
         gold=0 if corpus is None or corpus.gold is None else int(np.count_nonzero(corpus.gold != UNKNOWN)),
+        functions=int(np.count_nonzero(find_labelling_functions(labels))),
     )
+
+
+ABSTENTIONS = ("-1", "abstain", "abstained", "abstention", "none", "null", "na", "n/a", "-", "?")
+"""Usual names of "no label" in the output of labelling functions."""
+
+
+def guess_abstention(labels: CrowdLabels) -> str | None:
+    """Return the class that seems to mean "no label", as labelling functions give it; None if no class does.
+
+    It has a usual name, most annotators give it, and most of the other labels are of annotators who only ever give one
+    class. A -1 among the classes -1, 0 and 1 that people chose is a class.
+    """
+    given = np.zeros((len(labels.annotators), labels.n_classes))
+    np.add.at(given, (labels.annotator, labels.label), 1.0)
+    for k, name in enumerate(map(str, labels.classes)):
+        others = np.delete(given, k, axis=1)
+        is_usual = name.casefold() in ABSTENTIONS and (given[:, k] > 0).mean() > MOSTLY
+        if is_usual and labels.n_classes > 2 and find_one_sided(others).any():
+            return name
+    return None
 
 
 def count_spans(labels: CrowdLabels) -> int | None:
@@ -263,6 +290,8 @@ def _report(facts: LabelFacts) -> Capability:
 
 Contents = TypeVar("Contents")
 
+WIDE_ROLES = {"item": "item", "text": "text", "label": "gold"}
+"""The columns of a wide table that are not annotators': role -> what they hold."""
 MOST_WIDE_CLASSES = 50
 """A table with more different cells than this is hardly one of a label per annotator and item."""
 
@@ -352,36 +381,58 @@ def diagnose(options: DoctorOptions) -> Diagnosis:
         raise OptionError("doctor may read a file more than once, so it needs a file, not standard input.")
     found = detect_format(InputFile(options.file), options.input.format)
     try:
-        return _describe_crowd(options, found, options.input.read_crowd_plainly(options.file))
+        crowd = options.input.read_crowd_plainly(options.file)
+        if options.input.wide and options.input.abstain is None:
+            words, better, crowd = _with_abstention(options.file, "", options.input, crowd)
+            if words:
+                problem = f"the cells {better.abstain!r} are read as a class. Give{words}."
+                described = _describe_crowd(replace(options, input=better), found, crowd)
+                return replace(described, contents=f"{described.contents}, if read with{words}", problem=problem)
+        return _describe_crowd(options, found, crowd)
     except DataError as problem:
         return _describe_trouble(options, found, str(problem))
 
 
-def _describe_crowd(options: DoctorOptions, format: FileFormat, crowd: Crowd, *, words: str = "") -> Diagnosis:
-    """The diagnosis of a file of labels; `words` are the options that reading it took."""
+def _with_abstention(file: str, words: str, input: InputOptions, crowd: Crowd) -> tuple[str, InputOptions, Crowd]:
+    """Return the options for reading a wide table, with --abstain where a class seems to mean "no label"."""
+    value = guess_abstention(crowd.labels)
+    if value is None:
+        return words, input, crowd
+    other = replace(input, abstain=value)
+    return f"{words} --abstain {shlex.quote(value)}", other, other.read_crowd_plainly(file)
+
+
+def _describe_crowd(options: DoctorOptions, format: FileFormat, crowd: Crowd) -> Diagnosis:
+    """Return the diagnosis of a file of labels, as it was read with these options."""
     facts = count_labels(crowd)
     columns, unused = _find_columns(options, format, crowd)
     contents = "tagged sentences" if crowd.labels.is_sequential else "labels of documents"
+    who = "labelling function" if facts.functions * 2 > facts.annotators else "annotator"
     return Diagnosis(
         file=options.file,
         format=format.name,
         title=format.title,
-        contents=f"{contents} by {pluralise(facts.annotators, 'annotator')}",
+        contents=f"{contents} by {pluralise(facts.annotators, who)}",
         columns=columns,
         unused=unused,
         facts=facts,
         capabilities=find_capabilities(crowd.labels, facts),
         notices=tuple(crowd.labels.intake.messages()),
         left_out=crowd.labels.intake.left_out,
-        first=tuple(_first_steps(options, format, facts, words=words, partial=crowd.labels.negated is not None)),
+        first=tuple(_first_steps(options, format, facts, partial=crowd.labels.negated is not None)),
     )
 
 
 def _find_columns(options: DoctorOptions, format: FileFormat, crowd: Crowd) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Role -> column of a table of labels, and its other columns; none of a file that is not a long table."""
-    if not isinstance(format, TableFormat) or options.input.wide:
+    """Return role -> column of a table of labels, and the columns without a role; nothing for other files."""
+    if not isinstance(format, TableFormat):
         return {}, ()
     table = _attempt(lambda: format.read_table(InputFile(options.file))[0])
+    if table is not None and options.input.wide:
+        roles = find_roles(table.columns, options.input.columns, gold=True)
+        named = {name: roles[role] for role, name in WIDE_ROLES.items() if role in roles}
+        whose = [name for name in table.columns if name not in named.values()]
+        return {**named, "annotators": list_names(whose, SHOWN_CLASSES)}, ()
     found = {} if table is None else find_roles(table.columns, options.input.columns)
     used = (*(TAG_ROLES if crowd.labels.is_sequential else LABEL_ROLES), *(("text", "tokens") if crowd.corpus else ()))
     roles = {role: found[role] for role in used if role in found}
@@ -398,11 +449,9 @@ def _answers_file(format: FileFormat, facts: LabelFacts) -> str:
     return "truth.conll" if facts.tokens is not None else "truth.csv"
 
 
-def _first_steps(
-    options: DoctorOptions, format: FileFormat, facts: LabelFacts, *, words: str, partial: bool
-) -> Iterator[str]:
-    """The commands to begin with, most useful first."""
-    source = f"{shlex.quote(options.file)}{_given_words(options)}{words}"
+def _first_steps(options: DoctorOptions, format: FileFormat, facts: LabelFacts, *, partial: bool) -> Iterator[str]:
+    """Yield the commands to begin with, most useful first."""
+    source = f"{shlex.quote(options.file)}{_given_words(options)}"
     answers = _answers_file(format, facts)
     if facts.annotations == facts.items - facts.unlabelled:
         yield "Every item has one label: only the texts can show which are wrong. Add labels by others to check people."
@@ -415,12 +464,16 @@ def _first_steps(
     if facts.annotators < 2:
         yield "One annotator alone cannot be checked: add the labels of others."
         return
-    if not partial:
+    if facts.functions:  # functions mostly abstain: their agreement says little, and the texts carry the rest
+        items = "" if facts.texts else " --items items.csv"
+        yield f"crowdlogic train --labels {source}{items} -o run"
+        yield f"crowdlogic rules suggest {source}{items} -o suggested.rules"
+    elif not partial:
         yield f"crowdlogic agreement {source}"
     yield f"crowdlogic aggregate {source} -o {answers} --annotators annotators.csv"
     if not partial:
         yield f"crowdlogic report {source} -o report.html"
-    if facts.texts:
+    if facts.texts and not facts.functions:
         yield f"crowdlogic train --labels {source} -o run"
 
 
@@ -464,19 +517,33 @@ def _guessed_columns(options: DoctorOptions) -> Iterator[str]:
 
 def _describe_with_other_options(options: DoctorOptions, format: FileFormat) -> Diagnosis | None:
     """The diagnosis with the first options that make the file readable."""
-    for words, other in _other_options(options.input, format):
-        crowd = _attempt(bind(other.read_crowd_plainly, options.file))
-        if crowd is not None and (not other.wide or _is_plausible(crowd)):
-            found = _describe_crowd(options, format, crowd, words=words)
-            return replace(found, contents=f"{found.contents}, if read with{words}")
+    for given, tried in _other_options(options, format):
+        crowd = _attempt(bind(tried.read_crowd_plainly, options.file))
+        if crowd is None or (tried.wide and not _is_plausible(crowd)):
+            continue
+        words, other = given, tried
+        if tried.wide:
+            words, other, crowd = _with_abstention(options.file, given, tried, crowd)
+        found = _describe_crowd(replace(options, input=other), format, crowd)
+        return replace(found, contents=f"{found.contents}, if read with{words}")
     return None
 
 
-def _other_options(given: InputOptions, format: FileFormat) -> Iterator[tuple[str, InputOptions]]:
+def _other_options(options: DoctorOptions, format: FileFormat) -> Iterator[tuple[str, InputOptions]]:
+    """Yield other options for reading the file, as words and as an object, likely ones first."""
+    given = options.input
     if given.duplicates == Duplicates.error:
         yield " --duplicates last", replace(given, duplicates=Duplicates.last)
-    if not given.wide and isinstance(format, TableFormat):
-        yield " --wide", replace(given, wide=True)
+    if not isinstance(format, TableFormat):
+        return
+    wide = replace(given, wide=True)
+    if not given.wide:
+        yield " --wide", wide
+    table = _attempt(lambda: format.read_table(InputFile(options.file))[0])
+    text = None if table is None else guess_text_column(table, given.columns or {})
+    if text is not None:
+        words = f" --column {shlex.quote(f'text={text}')}{'' if given.wide else ' --wide'}"
+        yield words, replace(wide, columns={**(given.columns or {}), "text": text})
 
 
 def _is_plausible(crowd: Crowd) -> bool:

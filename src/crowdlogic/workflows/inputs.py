@@ -259,6 +259,16 @@ def guess_columns(table: pl.DataFrame, known: Mapping[str, str]) -> dict[str, st
     return {**found[0], **_text_column(cells, found[0], texts)}
 
 
+def guess_text_column(table: pl.DataFrame, known: Mapping[str, str]) -> str | None:
+    """Return the one column of long cells that has no role yet; None if there is none, several, or a text already."""
+    roles = find_roles(table.columns, known, gold=True)
+    if "text" in roles:
+        return None
+    cells = comparable_columns(table)
+    long = [name for name in cells.columns if name not in roles.values() and _mean_length(cells[name]) > TEXT_LENGTH]
+    return long[0] if len(long) == 1 else None
+
+
 def suggest_columns(path: str, format: str | None, chosen: Mapping[str, str] | None) -> str:
     """The options --column that name the columns of a table of labels, if their contents leave one choice; else empty.
 

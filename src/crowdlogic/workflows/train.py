@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from crowdlogic.annotators.abstaining import find_labelling_functions
 from crowdlogic.classifiers.protocol import NeedsFiles
 from crowdlogic.confidence.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
 from crowdlogic.data.character_spans import Boundaries
@@ -366,6 +367,11 @@ def _label_notices(options: TrainOptions, labels: CrowdLabels, corpus: Corpus) -
         f"{name_list(labels.classes)}."
     )
     yield from labels.intake.messages()
+    if find_labelling_functions(labels).any():
+        yield (
+            "Most labels are of annotators who only ever give one class, as labelling functions do: "
+            "the fit takes into account when they abstain (annotators: abstaining)."
+        )
     has_labels = np.zeros(len(labels.items), dtype=bool)
     has_labels[labels.item_of_unit[labels.unit]] = True
     if not has_labels.all():

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.answers import Answers
-from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import PROBABILITY_PREFIX, Beliefs, Estimate
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, Encoded, FileFormat, ReadOptions, assemble_crowd
@@ -25,7 +25,7 @@ from crowdlogic.data.intake.cells import code_labels
 from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import TableSource, require_unique_items, row_error
 from crowdlogic.data.intake.conversions import number_column, text_column
-from crowdlogic.data.item_tables import corpus_from_table, texts_of_labels
+from crowdlogic.data.item_tables import corpus_from_table, texts_of_labels, texts_of_wide
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import as_text
 from crowdlogic.data.tagging import NOT_SEEN
@@ -152,10 +152,12 @@ class TableFormat(FileFormat):
             item=find_roles(table.columns, options.columns, where=source.name).get("item"),
             classes=options.classes,
             abstain=options.abstain,
+            columns=options.columns,
             duplicates=options.duplicates,
             source=source,
         )
-        return Crowd(labels)
+        corpus = texts_of_wide(table, source, options.columns)
+        return Crowd(labels) if corpus is None else Crowd(*align(labels, corpus))
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
         """Texts from a table with item and text, sentences from one with tokens; gold from a label or tags."""

@@ -321,6 +321,17 @@ PAGES = Registry(
 )
 """Pages of the report, in their order; pages of extensions come last."""
 
+STOPPING_RULES = Registry(
+    "stopping rule",
+    "crowdlogic.stopping",
+    {
+        "dev": "crowdlogic.learning.stopping:DevScore",
+        "held-out": "crowdlogic.learning.stopping:HeldOutLikelihood",
+        "fixed": "crowdlogic.learning.stopping:FixedEpochs",
+    },
+)
+"""Decide when training stops and which epoch is kept."""
+
 LEARNING_METHODS = Registry(
     "learning method",
     "crowdlogic.learners",

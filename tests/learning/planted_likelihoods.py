@@ -10,7 +10,6 @@ import pytest
 
 from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.learning import stopping as held_out
-from crowdlogic.learning import task
 from crowdlogic.learning.epoch import Epoch
 from crowdlogic.learning.stopping import HeldOutLikelihood
 
@@ -31,4 +30,4 @@ def plant_likelihoods(monkeypatch: pytest.MonkeyPatch, curve: Sequence[Any]) -> 
             super().restore(arrays, kept, done)
             self.done = done
 
-    monkeypatch.setattr(task, "HeldOutLikelihood", Planted)
+    monkeypatch.setattr(held_out, "HeldOutLikelihood", Planted)

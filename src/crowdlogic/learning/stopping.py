@@ -1,4 +1,10 @@
-"""When a fit stops, and which epoch is kept: by a dev score, by held-out labels, or after fixed epochs."""
+"""Stopping rules: when a fit stops and which epoch is kept.
+
+A rule uses the score on a dev set (`DevScore`), the likelihood of held-out crowd labels (`HeldOutLikelihood`), or a
+fixed number of epochs (`FixedEpochs`).
+
+Axes: i unit, k class, s item.
+"""
 
 from __future__ import annotations
 
@@ -18,50 +24,87 @@ from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, sum_by
 from crowdlogic.numerics.logspace import normalise, safe_log
+from crowdlogic.registry import STOPPING_RULES
 
 if TYPE_CHECKING:
     from crowdlogic.learning.epoch import Epoch
+    from crowdlogic.learning.task import Task
 
 
-# Run a fixed number of epochs and keep the last one.
+class StoppingRule(Protocol):
+    """Protocol for stopping rules: score each epoch of a pass and decide whether it replaces the best one so far.
+
+    `registry.STOPPING_RULES` lists them. A registered rule is a class with a class method `for_task`.
+    """
+
+    @classmethod
+    def for_task(cls, task: Task, limits: TrainingLimits, model: AnnotatorModel) -> StoppingRule:
+        """Return the rule for one pass. Raise OptionError if the task lacks what the rule needs."""
+
+    @property
+    def epochs(self) -> int:
+        """Maximum number of epochs."""
+
+    @property
+    def patience(self) -> int:
+        """Number of consecutive epochs that are not kept before the pass ends."""
+
+    def judge(self, epoch: Epoch, scores: Mapping[str, float]) -> tuple[float, bool]:
+        """Return the stopping score of an epoch, and whether this epoch replaces the best one."""
+
+    def arrays(self) -> Arrays:
+        """Return the state of the rule for a checkpoint."""
+
+    def restore(self, arrays: Arrays, kept: float, done: int) -> None:
+        """Resume after `done` epochs; `kept` is the score of the best one."""
 
 
 class FixedEpochs:
-    """Keeps every epoch until the next one; the stopping score only counts them."""
+    """Run a fixed number of epochs and keep the last one. The stopping score is the number of earlier epochs."""
 
     def __init__(self, epochs: int) -> None:
         self.epochs = self.patience = epochs
         self._done = 0
 
+    @classmethod
+    def for_task(cls, task: Task, limits: TrainingLimits, model: AnnotatorModel) -> FixedEpochs:  # noqa: ARG003
+        """Return the rule for one pass; it needs neither gold nor held-out labels."""
+        return cls(limits.epochs)
+
     def judge(self, epoch: Epoch, scores: Mapping[str, float]) -> tuple[float, bool]:  # noqa: ARG002
-        """How many epochs came before, and that this one is kept."""
+        """Return the number of earlier epochs, and True: every epoch is kept until the next one."""
         self._done += 1
         return float(self._done - 1), True
 
     def arrays(self) -> Arrays:
-        """Nothing: the history says how many epochs are done."""
+        """Return nothing: the history holds the number of epochs."""
         return {}
 
     def restore(self, arrays: Arrays, kept: float, done: int) -> None:  # noqa: ARG002
-        """Resume after some epochs."""
+        """Resume after `done` epochs."""
         self._done = done
 
 
-# Stop by the student's score on a dev set with gold: the first epoch with the best score is kept.
-
 DEV_STUDENT = "dev student"
-"""The name of the score that decides."""
+"""Name of the score that `DevScore` uses."""
 
 
 class DevScore:
-    """Keeps the first epoch with the best dev score."""
+    """Keep the first epoch with the best score of the student on a dev set with gold."""
 
     def __init__(self, epochs: int, patience: int) -> None:
         self.epochs, self.patience = epochs, patience
         self._best: float | None = None
 
+    @classmethod
+    def for_task(cls, task: Task, limits: TrainingLimits, model: AnnotatorModel) -> DevScore:  # noqa: ARG003
+        """Return the rule for one pass of a task with a dev set."""
+        if task.dev is None:
+            raise OptionError("stopping = dev needs a dev set with gold. Give one (--dev), or leave the option out.")
+        return cls(limits.epochs, limits.patience)
+
     def judge(self, epoch: Epoch, scores: Mapping[str, float]) -> tuple[float, bool]:  # noqa: ARG002 (scores decide)
-        """The dev score, and whether none was as good before."""
+        """Return the dev score, and whether it is better than all earlier ones."""
         score = scores[DEV_STUDENT]
         is_kept = self._best is None or score > self._best
         if is_kept:
@@ -69,7 +112,7 @@ class DevScore:
         return score, is_kept
 
     def arrays(self) -> Arrays:
-        """Nothing: the history has the scores."""
+        """Return nothing: the history holds the scores."""
         return {}
 
     def restore(self, arrays: Arrays, kept: float, done: int) -> None:  # noqa: ARG002
@@ -77,18 +120,8 @@ class DevScore:
         self._best = kept
 
 
-# Stop without any gold: by the likelihood of crowd labels that were held out.
-#
-# Held-out labels are scored by how well the classifier's view of an item, seen through the annotator model, predicts
-# what
-# each annotator said. On a plateau the position of the maximum is noise, so the latest epoch that is statistically
-# indistinguishable from the highest is kept: the one-standard-error rule.
-#
-# Axes: i unit, k class, s item.
-
-
 class HeldOutUnit(StrEnum):
-    """What is held out as a whole."""
+    """Unit that is held out as a whole."""
 
     items = "items"
     """All labels of some items: the classifier learns nothing about them, as about new data."""
@@ -101,11 +134,11 @@ class HeldOut:
     """Crowd labels that are held out for early stopping.
 
     Attributes:
-        share: The share of the labels that is held out.
+        share: Share of the labels that is held out.
         unit: Whether whole items or single annotations are held out.
         patience: Consecutive epochs that are significantly worse than the best before stopping.
-        refit: Whether, once an epoch is chosen, the model is refit on all labels up to that epoch.
-        errors: How many standard errors an epoch may be behind the best and still count as indistinguishable from it.
+        refit: Whether the model is refit on all labels up to the chosen epoch.
+        errors: Number of standard errors by which an epoch may be worse than the best and still be kept.
         average: A refit averages the classifier's weights from the best epoch to the latest one indistinguishable from
             it, over at least this many epochs (fewer where `epochs` ends first); 1 keeps the last epoch's weights.
     """
@@ -130,7 +163,7 @@ class HeldOut:
             raise OptionError(f"held-out average: {self.average} is not a number of epochs. Give 1 for no average.")
 
     def split(self, labels: CrowdLabels, *, seed: int) -> tuple[CrowdLabels, CrowdLabels]:
-        """The labels to learn from, and those held out. Every annotation is in one of them."""
+        """Return the labels to learn from and the held-out labels. Each annotation is in exactly one of them."""
         held = self._draw(labels, np.random.default_rng(seed))
         if not held.any() or held.all():
             raise OptionError(
@@ -141,17 +174,50 @@ class HeldOut:
         return labels.take(~held), labels.take(held)
 
     def _draw(self, labels: CrowdLabels, rng: np.random.Generator) -> Bools:
-        """Which labels are held out."""
+        """Return which labels are held out, held[n]."""
         item, _, pair_of_label = labels.annotations()
-        # group[pair]: what is drawn as a whole, an item or a single (item, annotator) pair
+        # group[pair]: the item of each (item, annotator) pair, or a group of its own, depending on the unit
         group = np.unique(item, return_inverse=True)[1] if self.unit == HeldOutUnit.items else np.arange(len(item))
         drawn = np.zeros(int(group.max(initial=-1)) + 1, dtype=bool)
         drawn[rng.choice(len(drawn), round(self.share * len(drawn)), replace=False)] = True
         return np.asarray(drawn[group][pair_of_label])
 
 
+@dataclass(frozen=True, kw_only=True)
+class TrainingLimits:
+    """Limits of a fit: number of epochs, stopping rule, random seed.
+
+    Attributes:
+        epochs: Maximum number of epochs.
+        patience: Number of epochs without a better dev score before stopping. `held_out` has its own patience.
+        held_out: Crowd labels to hold out for early stopping if there is no dev set. None runs all epochs and
+            keeps the last one.
+        stopping: Name of the stopping rule in `registry.STOPPING_RULES`. None uses the dev set if there is one,
+            otherwise the held-out labels, otherwise runs all epochs.
+        seed: Random seed.
+    """
+
+    epochs: int = 30
+    patience: int = 5
+    held_out: HeldOut | None = HeldOut()
+    stopping: str | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or self.patience < 1:
+            raise OptionError(f"epochs and patience must be 1 or more, not {self.epochs} and {self.patience}.")
+        if self.seed < 0:
+            raise OptionError(f"seed must be 0 or more, not {self.seed}.")
+        if self.stopping is not None:
+            STOPPING_RULES.check(self.stopping)
+
+
 class HeldOutLikelihood:
-    """Keeps the latest epoch whose likelihood of the held-out labels is as good as the best.
+    """Keep the latest epoch whose likelihood of held-out crowd labels is as good as the best.
+
+    Held-out labels are scored by how well the classifier's predictions for an item, passed through the annotator model,
+    predict the label that each annotator gave. On a plateau the position of the maximum is noise, so the latest epoch
+    that is statistically indistinguishable from the best is kept (the one-standard-error rule).
 
     Attributes:
         epochs: Maximum number of epochs.
@@ -166,8 +232,15 @@ class HeldOutLikelihood:
         self._n_items = len(np.unique(held.item_of_unit[held.unit]))
         self._highest: Floats | None = None
 
+    @classmethod
+    def for_task(cls, task: Task, limits: TrainingLimits, model: AnnotatorModel) -> HeldOutLikelihood:
+        """Return the rule for one pass of a task with held-out labels."""
+        if task.held_labels is None or task.held_out is None:
+            raise OptionError("stopping = held-out needs held-out labels. Set held_out, or leave the option out.")
+        return cls(limits.epochs, task.held_out, task.held_labels, model)
+
     def judge(self, epoch: Epoch, scores: Mapping[str, float]) -> tuple[float, bool]:  # noqa: ARG002 (labels decide)
-        """The mean log-likelihood per held-out label, and whether it is as good as the best so far."""
+        """Return the mean log-likelihood per held-out label, and whether it is as good as the best so far."""
         found = log_likelihood_by_item(self.held, self._shards, epoch.annotators, epoch.p)
         score = float(found.sum()) / self.held.n_labels
         if self._highest is None or found.sum() > self._highest.sum():
@@ -176,38 +249,38 @@ class HeldOutLikelihood:
         return score, is_indistinguishable(found, self._highest, self._n_items, errors=self._errors)
 
     def evidence(self, annotators: Annotators) -> Floats:
-        """evidence[i, k], the log-likelihood of a unit's held-out labels if it is of class k."""
+        """Return evidence[i, k], the log-likelihood of the held-out labels of unit i given class k."""
         return annotators.evidence(self._shards)
 
     def arrays(self) -> Arrays:
-        """highest[s], the log-likelihood by item of the epoch that has the best in total."""
+        """Return highest[s], the log-likelihood per item of the epoch with the highest total."""
         return {} if self._highest is None else {"highest": self._highest}
 
     def restore(self, arrays: Arrays, kept: float, done: int) -> None:  # noqa: ARG002
-        """Resume with the log-likelihood of the best epoch."""
+        """Resume with the log-likelihood per item of the best epoch."""
         self._highest = arrays.get("highest")
 
 
 SHARPNESS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.25, 1.5, 2.0)
-"""Powers that a view is raised to: below 1 it becomes less confident, above 1 more."""
+"""Powers that predictions are raised to for calibration: below 1 they become less confident, above 1 more."""
 
 
 def held_out_log_likelihood(held: CrowdLabels, shards: Shards, annotators: Annotators, view: Beliefs) -> float:
-    """The mean log-likelihood of held-out labels, given a view[i, k] of their units."""
+    """Return the mean log-likelihood of held-out labels given predictions view[i, k] of their units."""
     return float(log_likelihood_by_item(held, shards, annotators, view).sum()) / max(held.n_labels, 1)
 
 
 def log_likelihood_by_item(held: CrowdLabels, shards: Shards, annotators: Annotators, view: Beliefs) -> Floats:
-    """The log-likelihood of each item's held-out labels, [s]; 0 for an item without any.
+    """Return the log-likelihood of the held-out labels of each item, [s]; 0 for items without any.
 
-    The view is first calibrated (one power for all units, the one with the highest likelihood): a network grows
-    overconfident long before its answers get worse, and stopping is about the answers.
+    The predictions are calibrated first, by the power with the highest likelihood, because a network becomes
+    overconfident long before its answers get worse and stopping should depend on the answers.
 
     Args:
         held: The held-out labels.
-        shards: The same, as the annotator model counts them.
-        annotators: The annotators' parameters.
-        view: view[i, k].
+        shards: The held-out labels in the form that the annotator model uses.
+        annotators: Parameters of the annotators.
+        view: Predictions view[i, k].
     """
     units = np.unique(held.unit)
     evidence = annotators.evidence(shards)[units]
@@ -219,13 +292,13 @@ def log_likelihood_by_item(held: CrowdLabels, shards: Shards, annotators: Annota
 
 
 def is_indistinguishable(found: Floats, highest: Floats, count: int, *, errors: float = 1.0) -> bool:
-    """Whether an epoch is within standard errors of the paired difference to the highest.
+    """Return whether an epoch is within `errors` standard errors of the best one (paired differences).
 
     Args:
-        found: The log-likelihood by item of the epoch, [s].
-        highest: That of the epoch with the highest likelihood, [s].
-        count: How many items there are; all others have zeros in both.
-        errors: How many standard errors.
+        found: Log-likelihood per item of the epoch, [s].
+        highest: Log-likelihood per item of the best epoch, [s].
+        count: Number of items with held-out labels; all others are 0 in both.
+        errors: Number of standard errors.
     """
     behind = highest - found
     total = float(behind.sum())
@@ -233,51 +306,3 @@ def is_indistinguishable(found: Floats, highest: Floats, count: int, *, errors: 
         return total <= 0
     spread = float((behind**2).sum()) - total**2 / count  # zeros add nothing, so other items need not be left out
     return total <= errors * float(np.sqrt(max(spread, 0.0) * count / (count - 1)))
-
-
-# What a stopping rule is, and the limits that all of them share.
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingLimits:
-    """How long a fit goes on, what stops it, and its random seed.
-
-    Attributes:
-        epochs: Maximum number of epochs.
-        patience: Epochs without a better dev score before stopping; held-out labels have their own (`held_out`).
-        held_out: The labels to hold out for early stopping when there is no dev gold; None runs all epochs and keeps
-            the last.
-        seed: Random seed.
-    """
-
-    epochs: int = 30
-    patience: int = 5
-    held_out: HeldOut | None = HeldOut()
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.epochs < 1 or self.patience < 1:
-            raise OptionError(f"epochs and patience must be 1 or more, not {self.epochs} and {self.patience}.")
-        if self.seed < 0:
-            raise OptionError(f"seed must be 0 or more, not {self.seed}.")
-
-
-class StoppingRule(Protocol):
-    """Scores every epoch of a pass and decides whether it replaces the best one."""
-
-    @property
-    def epochs(self) -> int:
-        """Maximum number of epochs."""
-
-    @property
-    def patience(self) -> int:
-        """Epochs in a row that are not kept before the pass ends."""
-
-    def judge(self, epoch: Epoch, scores: Mapping[str, float]) -> tuple[float, bool]:
-        """The stopping score of an epoch, and whether it is the one to keep from now on."""
-
-    def arrays(self) -> Arrays:
-        """Its state, for a checkpoint."""
-
-    def restore(self, arrays: Arrays, kept: float, done: int) -> None:
-        """Go on after `done` epochs, of which the one that is kept has the score `kept`."""

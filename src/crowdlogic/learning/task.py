@@ -20,11 +20,12 @@ from crowdlogic.data.names import Classes, ClassName, merge_classes
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.posterior import Posterior
-from crowdlogic.learning.stopping import DevScore, FixedEpochs, HeldOut, HeldOutLikelihood, StoppingRule, TrainingLimits
+from crowdlogic.learning.stopping import HeldOut, StoppingRule, TrainingLimits
 from crowdlogic.metrics.scores import accuracy
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import LOG_ZERO
+from crowdlogic.registry import STOPPING_RULES
 
 # The one figure that a set of answers is judged by: accuracy for documents, span F1 for BIO tags.
 
@@ -134,12 +135,10 @@ class Task:
         return replace(self, training_labels=self.labels, held_labels=None, held_out=None)
 
     def stopping_rule(self, limits: TrainingLimits, model: AnnotatorModel) -> StoppingRule:
-        """By the dev score where there is gold, by held-out labels where there are some, else after all epochs."""
-        if self.dev is not None:
-            return DevScore(limits.epochs, limits.patience)
-        if self.held_labels is not None and self.held_out is not None:
-            return HeldOutLikelihood(limits.epochs, self.held_out, self.held_labels, model)
-        return FixedEpochs(limits.epochs)
+        """Return the rule that the limits name; by default one that uses the dev set or the held-out labels, if any."""
+        default = "dev" if self.dev is not None else "held-out" if self.held_labels is not None else "fixed"
+        rule: StoppingRule = STOPPING_RULES.load(limits.stopping or default).for_task(self, limits, model)
+        return rule
 
     @property
     def unit_weights(self) -> Floats:
@@ -180,9 +179,11 @@ def prepare_task(
         )
     classes = _all_classes(labels, corpus, dev, watched)
     labels, corpus = labels.with_classes(classes), corpus.with_classes(classes)
+    if limits.stopping == "held-out" and dev is not None:  # the dev set is only scored
+        watched, dev = {**(watched or {}), "dev": dev}, None
     dev = None if dev is None else _check_gold(dev, corpus, "dev")
     training, held, how = labels, None, limits.held_out
-    if how is not None and (dev is None or always_hold_out):
+    if how is not None and (always_hold_out or (dev is None and limits.stopping != "fixed")):
         training, held = how.split(labels, seed=derive_seed(limits.seed, "held out"))
     return Task(
         corpus=corpus,

@@ -35,7 +35,7 @@ def test_classes_come_from_labels_items_or_names(trained: Trained, tmp_path: Pat
 
 def test_wide_tables_of_labelling_functions_are_checked_and_audited(tmp_path: Path) -> None:
     (tmp_path / "my.rules").write_text("1: Contains(S, 'buy') -> Label(S, '1')\n")
-    rows = [f"{i},{'buy now' if i % 2 else 'hello you'},{i % 2 or -1},{i % 2 - 1},{i % 2 or -1}" for i in range(60)]
+    rows = [f"{i},{'buy now' if i % 2 else 'hello you'},{i % 2 or -1},{-(i % 2)},{i % 2 or -1}" for i in range(60)]
     (tmp_path / "wide.csv").write_text("\n".join(["item,text,lf0,lf1,lf2", *rows, ""]))
     rules, labels = str(tmp_path / "my.rules"), str(tmp_path / "wide.csv")
     wide = InputOptions(wide=True, abstain="-1")

@@ -11,8 +11,10 @@ from benchmarks.rule_verdicts import draw_planted, judge
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.rule_suggestions import comment, suggest_rules
 from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules, rule_factors
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.rules import Projector, parse_rules
 from crowdlogic.rules.audit import Outcome, verdict_table
 
@@ -35,6 +37,55 @@ def test_the_share_of_cases_in_which_a_rule_holds_is_the_planted_one() -> None:
     assert good.low - 0.02 <= 0.92 <= good.high + 0.02
     assert harmful.low - 0.02 <= 0.08 <= harmful.high + 0.02
     assert useless.low <= useless.chance <= useless.high
+
+
+@pytest.mark.parametrize(("mark", "kept"), [("", 0.0), ("!", 1.0)])
+def test_a_harmful_rule_loses_its_weight_unless_the_user_insists(mark: str, kept: float) -> None:
+    planted = draw_planted(0, "documents", 3, "strong", gold=False)
+    rules = parse_rules(planted.rules[0] + "\n" + planted.rules[2].replace("1.0:", f"1.0{mark}:"))
+
+    learned = LogicLNCL(limits=TrainingLimits(epochs=2)).fit(planted.corpus, planted.labels, rules=rules)
+
+    assert [one.outcome for one in learned.verdicts or ()] == [Outcome.helps, Outcome.contradicts]
+    assert [one.new_weight for one in learned.verdicts or ()] == [1.0, kept]
+    factors = learned.teacher.factors
+    assert (1.0 if factors is None else factors[1]) == kept
+
+
+@pytest.mark.parametrize(("mark", "kept"), [("", 0.0), ("!", 1.0)])
+def test_a_transition_that_the_labels_contradict_loses_its_weight(mark: str, kept: float) -> None:
+    planted = draw_planted(0, "tags", 3, "strong", gold=False)
+    rules = parse_rules(
+        "1.0: Label(T, 'I-X') & Previous(T, P) -> Label(P, 'B-X') | Label(P, 'I-X')\n"
+        f"1.0{mark}: Label(T, 'I-X') & Previous(T, P) -> Label(P, 'O')\n"
+    )
+
+    learned = LogicLNCL(limits=TrainingLimits(epochs=2)).fit(planted.corpus, planted.labels, rules=rules)
+
+    assert [one.outcome for one in learned.verdicts or ()] == [Outcome.helps, Outcome.contradicts]
+    assert [one.new_weight for one in learned.verdicts or ()] == [1.0, kept]
+
+
+def test_a_rule_that_hardly_ever_holds_contradicts_the_labels_however_rare_its_class_is() -> None:
+    # the class X is given to 3 % of the units, and to none of those with the word
+    truth = np.where(np.arange(2000) % 33 == 0, 1, 0)
+    texts = tuple("word here" if t == 0 and i % 3 == 0 else "other" for i, t in enumerate(truth))
+    names = pl.Series([f"i{i}" for i in range(len(truth))])
+    corpus = Corpus(names, texts=texts, classes=("O", "X"))
+    labels = CrowdLabels(
+        unit=np.repeat(np.arange(len(truth)), 3),
+        annotator=np.tile(np.arange(3), len(truth)),
+        label=np.repeat(truth, 3).astype(np.int32),
+        items=names,
+        annotators=pl.Series(["a", "b", "c"]),
+        classes=corpus.classes,
+    )
+    rules = Projector(rules=parse_rules("1.0: Contains(S, 'word') -> Label(S, 'X')")).ground(corpus, labels.classes)
+
+    (one,) = judge_rules(rules, fit_without_rules(labels, corpus))
+
+    assert one.chance < 0.05
+    assert (one.outcome, one.new_weight) == (Outcome.contradicts, 0.0)
 
 
 def test_gold_settles_what_the_labels_cannot() -> None:

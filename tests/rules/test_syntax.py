@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.syntax import Atom, Constant, IncludedSet, LogicalRule, Place, Variable
 
@@ -36,6 +37,15 @@ def test_a_comparison_is_an_atom_of_two_terms() -> None:
     assert atom.is_comparison
     assert str(atom) == "X != 'a'"
     assert [variable.name for variable in atom.variables()] == ["X"]
+
+
+def test_an_exclamation_mark_after_a_weight_insists_on_it() -> None:
+    rules = parse_rules("2!: A(X) -> B(X)\n1: A(X) -> B(X)\n0.5!: A(X) <= B(X)\n1 !: include bio('PER')")
+
+    assert [rule.insisted for rule in rules.rules] == [True, False, True]
+    assert str(rules).splitlines()[::3] == ["2.0!: A(X) -> B(X)", "1.0!: include bio('PER')"]
+    assert str(parse_rules(str(rules))) == str(rules)
+    assert all(rule.insisted for rule in expand(parse_rules("1!: include bio('PER')")).rules)
 
 
 def test_included_sets_are_statements_and_no_rules_yet() -> None:

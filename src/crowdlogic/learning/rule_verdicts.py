@@ -68,8 +68,9 @@ STEPS, REFITTED_STEPS, CHOOSING_STEPS = 60, 10, 15
 """Maximum number of EM steps: of a fit, of one that starts from another, and while the shrinkage is chosen."""
 PRIOR_PAIRS, PRIOR_AGREEMENT = 20.0, 0.7
 """Pairs of labels of two functions that are added, and the share of them that agree."""
-NEARLY_ALWAYS = 0.9
-"""A rule that may hold more often than this is not said to have no effect, however frequent its class is."""
+NEARLY_ALWAYS, NEARLY_NEVER = 0.9, 0.1
+"""A rule that may hold more often than NEARLY_ALWAYS is not said to have no effect, however frequent its class is; one
+that surely holds less often than NEARLY_NEVER contradicts the labels, however rare its class is."""
 MIN_LOG = -30.0
 """Log evidence against a class that a gold label excludes."""
 PSEUDO_UNITS = 10.0
@@ -660,11 +661,13 @@ def _judge(
     chance, holds_at = _hold_rates(rule, held_out, answers, fit.class_shares[0])
     if outcome is Outcome.no_effect and holds_at(high) > NEARLY_ALWAYS:
         outcome = Outcome.cannot_tell
+    elif outcome is Outcome.no_effect and holds_at(high) < NEARLY_NEVER:
+        outcome = Outcome.contradicts
     given = None if rule.rule.weight is None else strength * rule.rule.weight
     gain, gain_error = _gain(held_out, fit, 8.0 if given is None else given)
     weight = rule.rule.weight
     new = weight
-    if weight is not None and given is not None and strength:
+    if weight is not None and given is not None and strength and not rule.rule.insisted:
         if outcome is Outcome.contradicts:
             new = 0.0
         elif gain < -gain_error or outcome is Outcome.no_effect:

@@ -59,7 +59,7 @@ def write_rule_set(ready: IncludedSet, classes: Classes | None) -> str:
             ready.place,
             f"there is no ready-made rule set {ready.name!r}.{did_you_mean(ready.name, [*MAKERS])} Known: {known}.",
         )
-    front, back = ("", " .") if ready.weight is None else (f"{ready.weight!r}: ", "")
+    front, back = ("", " .") if ready.weight is None else (f"{ready.weight!r}{'!' * ready.insisted}: ", "")
     return "".join(f"{front}{rule}{back}\n" for rule in MAKERS[ready.name](ready, classes))
 
 

@@ -330,9 +330,13 @@ class TreeBuilder:
             if weight_node is not None or hard:
                 raise rule_error(place, "a file's rules have their own weights; write include 'file' alone.")
             return IncludedFile(self.terms.constant(name).value, place)
-        weight = None if hard else 1.0 if weight_node is None else self._weight(weight_node)
+        weight, insisted = (1.0, False) if weight_node is None else self._weight(weight_node)
         return IncludedSet(
-            str(name), tuple(self.terms.constant(child).value for child in arguments), weight, self.terms.at(name)
+            str(name),
+            tuple(self.terms.constant(child).value for child in arguments),
+            None if hard else weight,
+            self.terms.at(name),
+            insisted,
         )
 
     def _rule(self, tree: Tree[Token]) -> Rule:
@@ -353,19 +357,23 @@ class TreeBuilder:
             raise rule_error(
                 self.terms.at(exponent), "a hard rule is never violated, so its distance cannot be squared."
             )
-        weight = None if weight_node is None else self._weight(weight_node)
-        return self._expression(expression, weight, self._is_squared(exponent), place)
+        weight, insisted = (None, False) if weight_node is None else self._weight(weight_node)
+        rule = self._expression(expression, weight, self._is_squared(exponent), place)
+        return replace(rule, insisted=insisted)
 
-    def _weight(self, tree: Node) -> float:
-        tokens = [child for child in tree.children if isinstance(child, Token)] if isinstance(tree, Tree) else []
-        weight = float(tokens[-1])
-        if len(tokens) > 1 and weight > 0:
-            raise rule_error(self.terms.at(tokens[0]), "a weight cannot be negative. Negate the rule instead.")
+    def _weight(self, tree: Node) -> tuple[float, bool]:
+        """Return a weight, and whether an exclamation mark after it says that it must be kept."""
+        minus, number, mark = children(tree)
+        weight = float(str(number))
+        if minus is not None and weight > 0:
+            raise rule_error(self.terms.at(minus), "a weight cannot be negative. Negate the rule instead.")
         if weight > MAX_WEIGHT:
             raise rule_error(
-                self.terms.at(tokens[-1]), f"a weight of {tokens[-1]} is no weight; end a hard rule with a full stop."
+                self.terms.at(number), f"a weight of {number} is too large. End a hard rule with a full stop instead."
             )
-        return weight
+        if mark is not None and str(mark) != "!":
+            raise rule_error(self.terms.at(mark), f"unexpected {str(mark)!r}. To keep a weight, write {number}!:")
+        return weight, mark is not None
 
     def _is_squared(self, exponent: Node | None) -> bool:
         if exponent is None:

@@ -156,6 +156,7 @@ class LogicalRule:
         head: Literals joined by or. A comparison never stands here: the parser moves its opposite to the body.
         squared: Whether the distance to satisfaction is squared.
         place: Where the rule begins.
+        insisted: Whether the weight is kept even if labels speak against the rule: an exclamation mark after it.
     """
 
     weight: float | None
@@ -163,6 +164,7 @@ class LogicalRule:
     head: tuple[Literal, ...]
     squared: bool
     place: Place = field(compare=False, repr=False)
+    insisted: bool = False
 
     @property
     def literals(self) -> tuple[Literal, ...]:
@@ -181,7 +183,7 @@ class LogicalRule:
             body, head = body[:-1], (_opposite(body[-1]),)
         shown = " | ".join(map(str, head))
         text = f"{' & '.join(map(str, body))} -> {shown}" if body else shown
-        return _with_weight(self.weight, text, self.squared)
+        return _with_weight(self, text)
 
 
 def _opposite(comparison: Literal) -> Literal:
@@ -208,6 +210,7 @@ class ArithmeticRule:
         constant: The right side.
         squared: Whether the distance to satisfaction is squared.
         place: Where the rule begins.
+        insisted: Whether the weight is kept even if labels speak against the rule.
     """
 
     weight: float | None
@@ -216,6 +219,7 @@ class ArithmeticRule:
     constant: float
     squared: bool
     place: Place = field(compare=False, repr=False)
+    insisted: bool = False
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
@@ -229,14 +233,16 @@ class ArithmeticRule:
         )
         if left.startswith("-"):  # it would be taken for a difference, together with the rule before it
             left = f"0.0 + {left}"
-        return _with_weight(self.weight, f"{left} {self.relation} {self.constant!r}", self.squared)
+        return _with_weight(self, f"{left} {self.relation} {self.constant!r}")
 
 
 Rule: TypeAlias = LogicalRule | ArithmeticRule
 
 
-def _with_weight(weight: float | None, text: str, squared: bool) -> str:
-    return f"{text} ." if weight is None else f"{weight!r}: {text}{' ^2' if squared else ''}"
+def _with_weight(rule: Rule, text: str) -> str:
+    if rule.weight is None:
+        return f"{text} ."
+    return f"{rule.weight!r}{'!' * rule.insisted}: {text}{' ^2' if rule.squared else ''}"
 
 
 @dataclass(frozen=True)
@@ -248,17 +254,19 @@ class IncludedSet:
         arguments: What stands in the parentheses.
         weight: The weight of its rules; None for hard rules.
         place: Its place in the file.
+        insisted: Whether its rules keep their weight even if labels speak against them.
     """
 
     name: str
     arguments: tuple[str, ...]
     weight: float | None
     place: Place = field(compare=False, repr=False)
+    insisted: bool = False
 
     def __str__(self) -> str:
         arguments = ", ".join(str(Constant(value, self.place)) for value in self.arguments)
         text = f"include {self.name}{f'({arguments})' if arguments else ''}"
-        return f"{text} ." if self.weight is None else f"{self.weight!r}: {text}"
+        return f"{text} ." if self.weight is None else f"{self.weight!r}{'!' * self.insisted}: {text}"
 
 
 @dataclass(frozen=True)

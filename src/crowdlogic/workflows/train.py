@@ -560,9 +560,10 @@ def _verdict_notices(run: Run) -> Iterator[str]:
     for place, one in enumerate(run.audit):
         said = f"{one.place}: {shorten_name(one.rule)}: {one.reason}"
         if factors is not None and one.weight is not None and factors[place] < 1:
-            yield f"{said} Its weight is now {one.weight * factors[place]:.2g}; --keep-weights keeps the given one."
+            lowered = f"Its weight is now {one.weight * factors[place]:.2g}"
+            yield f"{said} {lowered}; to keep the given one, write {one.weight:g}!: or use --keep-weights."
         elif one.outcome is Outcome.contradicts:
-            yield said
+            yield said if one.weight is None else f"{said} It keeps its weight of {one.weight:g}, as you asked."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

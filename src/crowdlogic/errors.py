@@ -23,6 +23,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import TypeVar
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def require_kind(value: object, kind: type | tuple[type, ...], where: str, remedy: str) -> None:
@@ -36,6 +40,14 @@ def require_kind(value: object, kind: type | tuple[type, ...], where: str, remed
     """
     if not isinstance(value, kind):
         raise OptionError(f"{where}: {type(value).__name__} cannot be used here. {remedy}")
+
+
+def parse_choice(kind: type[Choice], name: str, option: str) -> Choice:
+    """Return the member of an enumeration with this name; `option` is the name of the option in the error message."""
+    try:
+        return kind(name)
+    except ValueError:
+        raise OptionError(f"{option}: expected one of {', '.join(kind)}; got {name!r}.") from None
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdlogic.data import text_tokens
-from crowdlogic.data.text_tokens import Tokenizer, tokenize_texts
+from crowdlogic.data.intake.contract import Tokenizer
+from crowdlogic.data.text_tokens import tokenize_texts
 from crowdlogic.errors import OptionError
 
 FAMILY, FLAGS, THUMB = "👩‍👩‍👧", "🇩🇪🇫🇷", "👍🏽"

@@ -9,9 +9,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from crowdlogic.data.character_spans import Boundaries
-from crowdlogic.data.intake.contract import Duplicates
-from crowdlogic.data.text_tokens import Tokenizer
+from crowdlogic.data.intake.contract import Boundaries, Duplicates, Tokenizer
 from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
 
 FORMAT_NAMES = "FORMAT"

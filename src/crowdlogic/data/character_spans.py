@@ -9,7 +9,6 @@ Axes: e span, i token, s text.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import pairwise
 
 import numpy as np
@@ -26,7 +25,7 @@ from crowdlogic.data.tagging import (
     sequence_starts,
     tags_to_spans,
 )
-from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.errors import CorpusError
 from crowdlogic.numerics.arrays import Floats, Ints
 
 # How sure a span is: that its boundaries and its type are right.
@@ -82,23 +81,6 @@ def scale_odds(probability: Floats, *, shift: float, slope: float) -> Floats:
     """1 / (1 + exp(-(shift + slope log odds)))."""
     p = np.clip(probability, CLOSEST, 1.0 - CLOSEST)
     return np.asarray(1.0 / (1.0 + np.exp(-shift) * ((1.0 - p) / p) ** slope))
-
-
-class Boundaries(StrEnum):
-    """What to do with a span that begins or ends inside a token."""
-
-    widen = "widen"
-    shrink = "shrink"
-    drop = "drop"
-    error = "error"
-
-    @classmethod
-    def parse(cls, name: str) -> Boundaries:
-        """The policy of that name."""
-        try:
-            return cls(name)
-        except ValueError:
-            raise OptionError(f"boundaries: expected one of {', '.join(cls)}; got {name!r}.") from None
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from crowdlogic.data.intake.building import build_labels, build_sequences
-from crowdlogic.data.intake.cells import odd_classes, unused_confidence
+from crowdlogic.data.intake.building import build_labels, build_sequences, odd_classes, unused_confidence
 from crowdlogic.data.intake.columns import find_roles, require_columns
-from crowdlogic.data.intake.contract import FRAME_NAME, Duplicates, Intake, TableSource, to_column, to_polars
-from crowdlogic.data.intake.conversions import text_column
+from crowdlogic.data.intake.contract import (
+    FRAME_NAME,
+    Duplicates,
+    Intake,
+    TableSource,
+    text_column,
+    to_column,
+    to_polars,
+)
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import LabelError, OptionError, name_list

@@ -12,10 +12,17 @@ import polars as pl
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align, documents, sentences
 from crowdlogic.data.formats.protocol import Crowd
 from crowdlogic.data.frames import FRAME, from_sequences
-from crowdlogic.data.intake.cells import code_labels
+from crowdlogic.data.intake.building import code_labels
 from crowdlogic.data.intake.columns import find_roles, require_columns
-from crowdlogic.data.intake.contract import TableSource, require_unique_items, row_error, to_polars
-from crowdlogic.data.intake.conversions import is_plain, names_column, text_column
+from crowdlogic.data.intake.contract import (
+    TableSource,
+    is_plain,
+    names_column,
+    require_unique_items,
+    row_error,
+    text_column,
+    to_polars,
+)
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names, as_text
 from crowdlogic.data.tagging import NOT_SEEN

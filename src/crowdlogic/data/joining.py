@@ -11,7 +11,7 @@ from crowdlogic.data.intake.contract import Duplicates, Intake
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names, find, sort_classes
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import LabelError, OptionError
+from crowdlogic.errors import LabelError, OptionError, parse_choice
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 
@@ -26,7 +26,7 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
     same = all(part.classes == parts[0].classes for part in parts)
     classes = parts[0].classes if same else sort_classes(name for part in parts for name in part.classes)
     places = [_locate_labels(part, items, annotators) for part in parts]
-    policy = Duplicates.parse(duplicates)
+    policy = parse_choice(Duplicates, duplicates, "duplicates")
     label = [part.with_classes(classes).label for part in parts]
     kept, repeats = _deduplicate(places, label, (items, annotators), policy)
     offsets = _common_offsets(parts, items) if parts[0].is_sequential else None

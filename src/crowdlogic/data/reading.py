@@ -14,7 +14,6 @@ from typing import Any
 import polars as pl
 
 from crowdlogic.data.answers import Answers
-from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import (
@@ -35,10 +34,8 @@ from crowdlogic.data.formats.protocol import (
     find_database,
     find_format,
 )
-from crowdlogic.data.intake.contract import Duplicates, TableSource
-from crowdlogic.data.intake.conversions import convertible
+from crowdlogic.data.intake.contract import Boundaries, Duplicates, TableSource, Tokenizer, convertible
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.errors import FormatError, MissingDataError, OptionError, require_kind
 from crowdlogic.registry import DATABASES
 

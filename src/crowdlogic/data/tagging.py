@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.errors import DataError, OptionError
+from crowdlogic.errors import DataError, parse_choice
 from crowdlogic.numerics.arrays import Bools, Ints
 
 NOT_SEEN = "?"
@@ -100,7 +100,7 @@ def tags_to_spans(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | s
         tag_set: What the codes mean.
         scheme: How an I- tag without a beginning is read.
     """
-    reading = _parse_scheme(scheme)
+    reading = parse_choice(Scheme, scheme, "scheme")
     # The code -1 takes the entry appended last: outside, of no type.
     prefix = np.append(tag_set.prefix, np.int8(OUTSIDE))[tags]
     kind = np.append(tag_set.kind, np.int32(-1))[tags]
@@ -113,13 +113,6 @@ def tags_to_spans(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | s
     end = inside_end[np.searchsorted(inside_end, start)] + 1
     found = Spans(start, end, kind[start])
     return found if reading is Scheme.conll else _drop_malformed(found, prefix, tag_set)
-
-
-def _parse_scheme(scheme: Scheme | str) -> Scheme:
-    try:
-        return Scheme(scheme)
-    except ValueError:
-        raise OptionError(f"scheme: expected one of {', '.join(Scheme)}; got {scheme!r}.") from None
 
 
 def sequence_starts(n_units: int, offsets: Ints) -> Bools:

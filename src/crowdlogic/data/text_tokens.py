@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.intake.contract import Tokenizer
 from crowdlogic.data.names import Names
-from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.errors import CorpusError, parse_choice
 from crowdlogic.numerics.arrays import Ints
 
 WITHOUT_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -31,22 +31,6 @@ PICTURE = r"\p{Extended_Pictographic}[\p{M}\p{Emoji_Modifier}]*"
 EMOJI = rf"{PICTURE}(?:\x{{200d}}{PICTURE})*|\p{{RI}}\p{{RI}}"
 GAP = r"[\s\p{Cc}\p{Cf}]+"
 CHARACTER = r"(?s:.)\p{M}*"
-
-
-class Tokenizer(StrEnum):
-    """How texts are cut into tokens."""
-
-    words = "words"
-    whitespace = "whitespace"
-    characters = "characters"
-
-    @classmethod
-    def parse(cls, name: str) -> Tokenizer:
-        """The tokeniser of that name."""
-        try:
-            return cls(name)
-        except ValueError:
-            raise OptionError(f"tokens: expected one of {', '.join(cls)}; got {name!r}.") from None
 
 
 PATTERNS = {
@@ -78,7 +62,7 @@ class TokenizedTexts:
 def tokenize_texts(texts: Sequence[str] | Names, tokenizer: Tokenizer | str = Tokenizer.words) -> TokenizedTexts:
     """The tokens of every text."""
     whole = pl.Series("text", texts, dtype=pl.String)
-    pattern = PATTERNS[Tokenizer.parse(tokenizer)]
+    pattern = PATTERNS[parse_choice(Tokenizer, tokenizer, "tokens")]
     starts = range(0, max(len(whole), 1), TEXTS_AT_ONCE)
     parts = [_tokenize(whole.slice(start, TEXTS_AT_ONCE), pattern) for start in starts]
     per_text = np.concatenate([np.diff(part.offsets) for part in parts])

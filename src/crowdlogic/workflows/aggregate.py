@@ -32,7 +32,7 @@ from crowdlogic.data.files import STANDARD_STREAM, written_together
 from crowdlogic.data.formats.protocol import Crowd, find_format
 from crowdlogic.data.formats.tables import CHOSEN, TableFormat
 from crowdlogic.data.frames import as_labels
-from crowdlogic.data.intake.cells import single_class
+from crowdlogic.data.intake.building import single_class
 from crowdlogic.data.item_tables import texts_beside_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text, find

@@ -29,7 +29,7 @@ from crowdlogic.data.formats.protocol import (
 )
 from crowdlogic.data.formats.tables import TableFormat
 from crowdlogic.data.intake.columns import ALIASES, find_roles, refuse_reversed
-from crowdlogic.data.intake.conversions import comparable_columns
+from crowdlogic.data.intake.contract import comparable_columns
 from crowdlogic.data.reading import find_label_paths, read_answers, read_corpus, read_crowd, read_table
 from crowdlogic.errors import DataError, LabelError, OptionError, did_you_mean, name_list
 from crowdlogic.store.estimates import ARRAYS, NAMES

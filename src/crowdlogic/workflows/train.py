@@ -14,13 +14,11 @@ import numpy as np
 from crowdlogic.annotators.abstaining import find_labelling_functions
 from crowdlogic.classifiers.protocol import NeedsFiles
 from crowdlogic.confidence.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
-from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.corpus import Corpus, align
-from crowdlogic.data.intake.contract import Duplicates
+from crowdlogic.data.intake.contract import Boundaries, Duplicates, Tokenizer
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd
-from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError, RuleError, name_list

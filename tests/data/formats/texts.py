@@ -52,7 +52,8 @@ def crowds_of_documents(draw: st.DrawFn) -> Crowd:
 def crowds_of_sentences(draw: st.DrawFn) -> Crowd:
     """Texts, cut into words, in which up to three people marked spans of whole words."""
     from crowdlogic.data.formats.protocol import ReadOptions
-    from crowdlogic.data.text_tokens import Tokenizer, tokenize_texts
+    from crowdlogic.data.intake.contract import Tokenizer
+    from crowdlogic.data.text_tokens import tokenize_texts
     from crowdlogic.extensions.tools.collector import Collector
 
     collector = Collector("made", ReadOptions())

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.frames import from_frame
-from crowdlogic.data.intake.cells import odd_classes
+from crowdlogic.data.intake.building import odd_classes
 from crowdlogic.errors import OptionError
 
 

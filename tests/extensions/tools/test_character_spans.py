@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdlogic.data.character_spans import Boundaries, consensus_spans, texts_and_bounds
+from crowdlogic.data.character_spans import consensus_spans, texts_and_bounds
 from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.data.estimate import Estimate, make_estimate
+from crowdlogic.data.intake.contract import Boundaries
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.text_tokens import tokenize_texts
 from crowdlogic.errors import CorpusError, OptionError

@@ -17,7 +17,7 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, FileFormat, ReadOptions
 from crowdlogic.data.formats.tables import answer_tags, gold_tags, require_single_tags
-from crowdlogic.data.intake.cells import code_labels, odd_classes
+from crowdlogic.data.intake.building import code_labels, odd_classes
 from crowdlogic.data.intake.contract import Intake, TableSource
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import Names

@@ -21,8 +21,7 @@ from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_panics, require_rows
 from crowdlogic.data.intake.columns import ALIASES, find_roles, normalise_name
-from crowdlogic.data.intake.contract import TableSource
-from crowdlogic.data.intake.conversions import UNCONVERTIBLE
+from crowdlogic.data.intake.contract import UNCONVERTIBLE, TableSource
 from crowdlogic.data.item_tables import corpus_from_records, crowd_from_records, holds_crowd
 from crowdlogic.errors import FormatError
 

@@ -25,17 +25,15 @@ from typing import Any, BinaryIO, ClassVar, Protocol, TypeAlias
 import polars as pl
 
 from crowdlogic.data.answers import Answers, estimate_from_gold
-from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import STANDARD_STREAM, Folder, InputFile
 from crowdlogic.data.frames import from_frame
-from crowdlogic.data.intake.contract import Duplicates, TableSource
+from crowdlogic.data.intake.contract import Boundaries, Duplicates, TableSource, Tokenizer
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import FormatError, OptionError
-from crowdlogic.registry import DATABASES, FORMATS
+from crowdlogic.errors import FormatError, OptionError, parse_choice
+from crowdlogic.registry import DATABASES, FORMATS, extensions
 
 # ruff: noqa: ARG002 (a format does not look at what it refuses)
 
@@ -105,8 +103,8 @@ class ReadOptions:
             )
         if self.abstain is not None and not self.wide:
             raise OptionError("abstain: goes with a wide table (--wide). In other layouts an absent label is left out.")
-        Tokenizer.parse(self.tokens)
-        Boundaries.parse(self.boundaries)
+        parse_choice(Tokenizer, self.tokens, "tokens")
+        parse_choice(Boundaries, self.boundaries, "boundaries")
 
 
 class FileFormat(Protocol):
@@ -237,8 +235,8 @@ STANDARD_FORMAT = "csv"
 """The format of standard input and output when none is named."""
 
 
-BY_SUFFIX = {".csv": ("csv", "label-studio"), ".parquet": ("parquet",)}
-"""Which of our formats have the most usual suffixes, so that the others need not be loaded to know it."""
+COMMON_SUFFIXES = {".csv": "csv", ".parquet": "parquet"}
+"""Formats of the most common suffixes, which are known without loading every format."""
 
 
 def find_format(path: str | Path, name: str | None = None) -> FileFormat:
@@ -261,6 +259,8 @@ def detect_format(file: InputFile, name: str | None = None) -> FileFormat:
     if name is not None or file.is_standard_input:
         return load_format(name or STANDARD_FORMAT)
     candidates = formats_by_suffix(file.path)
+    if len(candidates) == 1 and candidates[0].name == "csv":
+        candidates += _csv_exports(file)
     if file.is_folder and (len(candidates) != 1 or Path(file.path).is_dir()):
         return _detect_by_members(file)
     if len(candidates) == 1:
@@ -311,9 +311,17 @@ def formats_by_suffix(path: str | Path) -> list[FileFormat]:
     if database is not None:
         return [database]
     suffix = _suffix(path)
-    usual = () if FORMATS.has_more else BY_SUFFIX.get(suffix, ())
-    names = [name for name in usual if name in FORMATS] or FORMATS  # label-studio is of an extension
-    return [one for one in map(load_format, names) if suffix in one.suffixes]
+    common = None if FORMATS.has_more else COMMON_SUFFIXES.get(suffix)
+    return [one for one in map(load_format, [common] if common else FORMATS) if suffix in one.suffixes]
+
+
+def _csv_exports(file: InputFile) -> list[FileFormat]:
+    """Return the formats of extensions whose csv exports have a certain column, if this file's header mentions it."""
+    columns = {name: column for one in extensions() for name, column in getattr(one, "CSV_COLUMNS", {}).items()}
+    if not columns or not Path(file.path).is_file():
+        return []
+    header = file.head().partition(b"\n")[0]
+    return [load_format(name) for name, column in columns.items() if column.encode() in header]
 
 
 def all_suffixes() -> tuple[str, ...]:

@@ -20,11 +20,9 @@ from crowdlogic.data.estimate import PROBABILITY_PREFIX, Beliefs, Estimate
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, Encoded, FileFormat, ReadOptions, assemble_crowd
 from crowdlogic.data.frames import from_wide
-from crowdlogic.data.intake.building import split_tags
-from crowdlogic.data.intake.cells import code_labels
+from crowdlogic.data.intake.building import code_labels, split_tags
 from crowdlogic.data.intake.columns import find_roles, require_columns
-from crowdlogic.data.intake.contract import TableSource, require_unique_items, row_error
-from crowdlogic.data.intake.conversions import number_column, text_column
+from crowdlogic.data.intake.contract import TableSource, number_column, require_unique_items, row_error, text_column
 from crowdlogic.data.item_tables import corpus_from_table, texts_of_labels, texts_of_wide
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import as_text

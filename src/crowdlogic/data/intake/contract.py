@@ -7,7 +7,8 @@ counts the other rows with the same problem. What a policy does cover (duplicate
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from crowdlogic.data.names import Names, as_text
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import CorpusError, DataError, LabelError, MissingExtraError, OptionError
+from crowdlogic.errors import CorpusError, DataError, FormatError, LabelError, MissingExtraError
 from crowdlogic.numerics.arrays import Ints
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 5
 """How many further rows with the same problem a message lists."""
+
+
+# Policies that readers of labels apply; `errors.parse_choice` turns their names into members.
 
 
 class Duplicates(StrEnum):
@@ -39,13 +44,25 @@ class Duplicates(StrEnum):
     last = "last"
     keep = "keep"
 
-    @classmethod
-    def parse(cls, name: str) -> Duplicates:
-        """The policy of that name."""
-        try:
-            return cls(name)
-        except ValueError:
-            raise OptionError(f"duplicates: expected one of {', '.join(cls)}; got {name!r}.") from None
+
+class Tokenizer(StrEnum):
+    """How texts are cut into tokens."""
+
+    words = "words"
+    whitespace = "whitespace"
+    characters = "characters"
+
+
+class Boundaries(StrEnum):
+    """What to do with a span that begins or ends inside a token.
+
+    The span takes in the whole token (widen), leaves it out (shrink), is left out itself (drop), or is refused (error).
+    """
+
+    widen = "widen"
+    shrink = "shrink"
+    drop = "drop"
+    error = "error"
 
 
 FRAME_NAME = "the table"
@@ -195,6 +212,81 @@ def require_unique_items(
     again = (~items.is_first_distinct()).arg_true().to_numpy()
     if len(again):
         raise row_error(source, again, f"item {items[int(again[0])]!r} appears again", remedy, error=error)
+
+
+# Conversions of columns to text and numbers. A column of lists, records or bytes, or an integer that does not fit, is
+# refused in one line; no exception of polars or numpy about a type reaches the caller.
+
+UNCONVERTIBLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OverflowError, TypeError)
+"""What polars raises on values that do not fit a type."""
+
+LARGEST_INTEGER = 2**63
+"""From here on a whole number is kept as text: the integers of a column end here."""
+
+
+def is_plain(dtype: pl.DataType) -> bool:
+    """Whether a column holds single values: not lists, records, bytes or objects of Python."""
+    return not (dtype.is_nested() or dtype in (pl.Object, pl.Binary))
+
+
+def text_column(values: Names, what: str, source: TableSource, *, error: type[DataError] = LabelError) -> Names:
+    """Return a column as text.
+
+    Args:
+        values: The column.
+        what: What a cell is, for the message: item, text, kind.
+        source: Where the column is from.
+        error: Which error to raise.
+    """
+    _require_plain(values, what, source, error)
+    try:
+        return as_text(values)
+    except UNCONVERTIBLE as problem:
+        raise error(f"{source.name}: the {what} column holds {values.dtype}, which is no text.") from problem
+
+
+def number_column(values: Names, what: str, source: TableSource, *, error: type[DataError] = LabelError) -> Names:
+    """Return a column as numbers; what is no number is null. The arguments are those of `text_column`."""
+    _require_plain(values, what, source, error)
+    try:
+        return values.cast(pl.Float64, strict=False)
+    except UNCONVERTIBLE as problem:
+        raise error(f"{source.name}: the {what} column holds {values.dtype}, which is no number.") from problem
+
+
+def comparable_columns(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the columns of single values as text; others are left out."""
+    names = [name for name, dtype in table.schema.items() if is_plain(dtype)]
+    return table.select(pl.col(names).cast(pl.String, strict=False))
+
+
+def names_column(name: str, values: Sequence[Any]) -> Names:
+    """Return names of a JSON file as a column: whole numbers if all are and fit, else their text."""
+    numbers = all(type(value) is int and -LARGEST_INTEGER <= value < LARGEST_INTEGER for value in values)
+    return pl.Series(name, values, dtype=pl.Int64) if numbers else pl.Series(name, [str(value) for value in values])
+
+
+@contextmanager
+def convertible(name: str) -> Iterator[None]:
+    """Refuse a file whose columns hold what no conversion expected, in one line that names it."""
+    try:
+        yield
+    except DataError:
+        raise
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OverflowError) as problem:
+        said = str(problem).partition("\n")[0]
+        raise FormatError(
+            f"{name}: a column holds values that cannot be read as labels or texts ({said:.200}). Give each cell of a "
+            f"column one value, all of one type."
+        ) from problem
+
+
+def _require_plain(values: Names, what: str, source: TableSource, error: type[DataError]) -> None:
+    if not is_plain(values.dtype):
+        raise error(
+            f"{source.name}: the {what} column holds {values.dtype} where a single value is expected in each row. Give "
+            f"each row one {what}."
+        )
 
 
 # Frames of other libraries, and plain lists, as polars columns; and polars frames as frames of pandas.

@@ -16,7 +16,7 @@ import polars as pl
 
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.frames import from_wide
-from crowdlogic.data.intake.cells import code_labels
+from crowdlogic.data.intake.building import code_labels
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find

@@ -20,8 +20,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdlogic.data.blocks import digest, make_shard
-from crowdlogic.data.intake.building import deduplicate, differing_rows, encode_names
-from crowdlogic.data.intake.cells import code_labels, odd_classes, parse_weights
+from crowdlogic.data.intake.building import (
+    code_labels,
+    deduplicate,
+    differing_rows,
+    encode_names,
+    odd_classes,
+    parse_weights,
+)
 from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource
 from crowdlogic.data.names import Classes, Names
 from crowdlogic.errors import FormatError, LabelError

@@ -29,7 +29,7 @@ from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.names import Names, as_text, class_column
 from crowdlogic.data.reading import TABLE_SUFFIXES, find_label_paths
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import OptionError, name_list
+from crowdlogic.errors import OptionError, name_list, parse_choice
 from crowdlogic.extensions.scale.coded_files import Manifest, read_annotators, read_items, read_manifest
 from crowdlogic.extensions.scale.coding import CodingOptions, code_files, sources_digest
 from crowdlogic.extensions.scale.label_files import LabelFiles, open_label_files
@@ -290,7 +290,7 @@ def _code(folder: Path, large: LargeLabels, options: AggregateOptions) -> Manife
     coding = CodingOptions(
         memory=large.memory,
         classes=options.input.classes,
-        duplicates=Duplicates.parse(options.input.duplicates),
+        duplicates=parse_choice(Duplicates, options.input.duplicates, "duplicates"),
     )
     known = read_manifest(folder)
     if known is not None and known.sources == sources_digest(large.files, coding):

@@ -22,3 +22,6 @@ ENTRIES = {
     },
 }
 """Mapping from registry to component name to "module:attribute"; see crowdlogic.registry."""
+
+CSV_COLUMNS = {"label-studio": "annotation_id"}
+"""Formats that may have the suffix .csv, and a column of their files: other csv files are read without loading them."""

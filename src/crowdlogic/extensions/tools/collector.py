@@ -30,14 +30,13 @@ from crowdlogic.data.answers import Answers, answers_from_crowd
 from crowdlogic.data.corpus import UNKNOWN, Corpus, Question, align
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, FileFormat, ReadOptions
-from crowdlogic.data.intake.building import build_labels
-from crowdlogic.data.intake.cells import LARGEST_NUMBER, code_labels, odd_classes
+from crowdlogic.data.intake.building import LARGEST_NUMBER, build_labels, code_labels, odd_classes
 from crowdlogic.data.intake.contract import Duplicates, Intake, LeftOut, TableSource
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
 from crowdlogic.data.text_tokens import TokenizedTexts, tokenize_texts
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import CorpusError, FormatError, name_list
+from crowdlogic.errors import CorpusError, FormatError, name_list, parse_choice
 from crowdlogic.extensions.tools.marked_spans import Annotations, MarkedSpan, TaggedTexts, tag_texts
 from crowdlogic.numerics.arrays import Bools, Ints, stable_order
 
@@ -458,7 +457,7 @@ class Collector:
     @property
     def _policy(self) -> Duplicates:
         """Policy for repeated annotations of an item by one annotator: by default, the last counts."""
-        policy = Duplicates.parse(self.options.duplicates)
+        policy = parse_choice(Duplicates, self.options.duplicates, "duplicates")
         return Duplicates.last if policy is Duplicates.error else policy
 
     def _last_rows(self, rows: CollectedRows, several: Bools | None = None) -> Ints:

@@ -17,7 +17,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import FileFormat
-from crowdlogic.data.intake.cells import code_labels
+from crowdlogic.data.intake.building import code_labels
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.data.names import ClassName
 from crowdlogic.errors import FormatError, OptionError

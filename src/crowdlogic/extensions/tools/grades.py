@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
-from crowdlogic.data.intake.cells import LARGEST_NUMBER
+from crowdlogic.data.intake.building import LARGEST_NUMBER
 from crowdlogic.errors import FormatError, name_list
 from crowdlogic.extensions.tools.collector import Collector
 

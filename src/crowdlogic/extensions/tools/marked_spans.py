@@ -9,12 +9,12 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.formats.protocol import ReadOptions
+from crowdlogic.data.intake.contract import Boundaries
 from crowdlogic.data.names import Classes, Names, encode, sort_classes
 from crowdlogic.data.tagging import Spans, is_span_tag_set, parse_tags, spans_to_tags
 from crowdlogic.data.text_tokens import TokenizedTexts
-from crowdlogic.errors import FormatError, OptionError, name_list
+from crowdlogic.errors import FormatError, OptionError, name_list, parse_choice
 from crowdlogic.numerics.arrays import Bools, Ints
 
 MarkedSpan: TypeAlias = tuple[int, int, str]
@@ -99,7 +99,7 @@ def align_spans(
         boundaries: What to do with a span that begins or ends inside a token. With `error` nothing is refused here: the
             caller refuses what `inside` names.
     """
-    policy = Boundaries.parse(boundaries)
+    policy = parse_choice(Boundaries, boundaries, "boundaries")
     first, last, inside = _locate(spans, item, texts, shrink=policy is Boundaries.shrink)
     empty = first >= last
     gone = empty | inside if policy is Boundaries.drop else empty
@@ -202,7 +202,7 @@ class TaggedTexts:
 def tag_texts(annotations: Annotations, texts: TokenizedTexts, options: ReadOptions, reporter: Reporter) -> TaggedTexts:
     """Align all spans to the tokens, report what was adjusted or left out, and return the spans as tags."""
     spans = _columns(annotations)
-    policy = Boundaries.parse(options.boundaries)
+    policy = parse_choice(Boundaries, options.boundaries, "boundaries")
     aligned = align_spans(spans, annotations.item, texts, policy)
     _report(aligned, spans, annotations, policy, reporter)
     classes = _tag_classes(spans, options.classes)

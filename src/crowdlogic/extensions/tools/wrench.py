@@ -22,7 +22,7 @@ from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file, re
 from crowdlogic.data.formats.json_records import require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.frames import from_sequences
-from crowdlogic.data.intake.cells import code_labels
+from crowdlogic.data.intake.building import code_labels
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, FormatError

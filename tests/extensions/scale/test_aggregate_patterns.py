@@ -44,7 +44,7 @@ def test_a_large_wide_file_has_the_answers_of_a_table_in_memory(
     monkeypatch: pytest.MonkeyPatch, wide: pl.DataFrame, method: str | None
 ) -> None:
     whole = aggregate_files(options("wide.parquet", "whole.parquet", method))
-    monkeypatch.setattr(aggregate_patterns, "STREAMED", 1000)
+    monkeypatch.setattr(aggregate_patterns, "MIN_STREAMED_ROWS", 1000)
 
     grouped = aggregate_files(options("wide.parquet", "grouped.parquet", method))
 
@@ -94,14 +94,14 @@ def test_options_about_items_are_refused_and_nothing_is_written(wide: pl.DataFra
         aggregate_files(options("p.csv", "answers.csv", "majority", min_confidence=0.5))
 
     assert str(caught.value) == (
-        "--min-confidence is about single items, and p.csv is a table of patterns. Leave it out, or aggregate the "
+        "--min-confidence refers to single items, but p.csv is a table of patterns. Remove it, or aggregate the "
         "items themselves."
     )
     assert not Path("answers.csv").exists()
 
 
 def test_other_wide_files_go_the_usual_way(monkeypatch: pytest.MonkeyPatch, wide: pl.DataFrame) -> None:
-    monkeypatch.setattr(aggregate_patterns, "STREAMED", 1000)
+    monkeypatch.setattr(aggregate_patterns, "MIN_STREAMED_ROWS", 1000)
 
     saved = aggregate_files(options("wide.parquet", "a.parquet", "dawid-skene", save="estimate"))
     as_csv = aggregate_files(options("wide.parquet", "a.csv", "dawid-skene"))

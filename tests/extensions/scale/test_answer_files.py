@@ -54,6 +54,6 @@ def test_a_failure_leaves_nothing_half_written(tmp_path: Path, name: str) -> Non
 def test_other_formats_are_refused(tmp_path: Path) -> None:
     for out in ("-", str(tmp_path / "a.xlsx"), str(tmp_path / "a.csv.gz")):
         with pytest.raises(
-            OptionError, match=r"are written as \.parquet, \.pq, \.csv, \.tsv, \.jsonl\. Name such a file"
+            OptionError, match=r"must be written as one of \.parquet, \.pq, \.csv, \.tsv, \.jsonl\. Choose such a file"
         ):
             stream_format(out, None)

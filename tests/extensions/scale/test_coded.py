@@ -17,7 +17,7 @@ from tests.truth.test_over_engines import EVERY_METHOD, fixed_iterations
 from crowdlogic.data.blocks import make_shard
 from crowdlogic.errors import FormatError
 from crowdlogic.extensions.scale.coded_files import (
-    ROWS,
+    SHARD_ROWS,
     open_coded,
     read_annotators,
     read_items,
@@ -102,7 +102,7 @@ def test_an_unfinished_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError) as refused:
         open_coded(tmp_path)
     assert str(refused.value) == (
-        f"{tmp_path}: holds no manifest.json, so it is not a folder of shards, or an unfinished one."
+        f"{tmp_path}: contains no manifest.json, so it is not a folder of shards or is incomplete."
     )
 
 
@@ -126,7 +126,7 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, stored: object) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(stored))
 
     with pytest.raises(
-        FormatError, match=r"manifest\.json: is not a list of shards\. Remove the folder and start over\.$"
+        FormatError, match=r"manifest\.json: not a valid manifest\. Remove the folder and start over\.$"
     ):
         open_coded(tmp_path)
 
@@ -147,4 +147,4 @@ def test_sentences_stay_whole_and_known_tags_go_with_them(tmp_path: Path) -> Non
 
 
 def test_a_shard_has_a_million_labels() -> None:
-    assert ROWS == 1_000_000
+    assert SHARD_ROWS == 1_000_000

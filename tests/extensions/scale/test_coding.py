@@ -97,8 +97,8 @@ def test_an_annotator_who_contradicts_themselves_is_named(tmp_path: Path) -> Non
 
     item, annotator, _ = table(200).row(0)
     assert str(refused.value) == (
-        f"Annotator {annotator!r} labels item {item!r} again, with another label. Say whether the first, the last or "
-        f"each counts: --duplicates first, last or keep."
+        f"Annotator {annotator!r} labels item {item!r} again, with another label. "
+        f"Choose which labels count: --duplicates first, last or keep."
     )
 
 
@@ -147,5 +147,5 @@ def test_items_that_share_a_hash_are_coded_again_with_another(tmp_path: Path, mo
 
 
 def test_a_table_without_rows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="labels: has no rows"):
+    with pytest.raises(FormatError, match="labels: contains no rows"):
         code(tmp_path, table(100).head(0))

@@ -85,8 +85,8 @@ def test_the_choice_is_said_and_so_is_what_is_stated(tmp_path: Path) -> None:
     assert result.estimate is None
     assert result.notices[
         0
-    ] == "700 labels would take about 137 KiB of memory, more than 1e+03 bytes: read in shards." or (
-        result.notices[0].startswith("700 labels would take about 137 KiB of memory, more than ")
+    ] == "700 labels would need about 137 KiB of memory, more than 1e+03 bytes: read in shards." or (
+        result.notices[0].startswith("700 labels would need about 137 KiB of memory, more than ")
     )
     assert result.message.startswith(
         "pool (chosen because it does not clearly lose to counting votes on the public crowds and panels it was measured on): 200"
@@ -144,11 +144,9 @@ def test_what_needs_all_labels_in_memory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OptionError) as refused:
         aggregate_files(options(tmp_path, memory=TINY, min_confidence=0.9))
     assert str(refused.value) == (
-        "--min-confidence needs all labels in memory, and these are read in shards. Leave it out."
+        "--min-confidence requires all labels in memory, but these are read in shards. Remove it."
     )
-    with pytest.raises(
-        OptionError, match=r"^kos needs all labels in memory\. Of labels in shards these can be fitted: "
-    ):
+    with pytest.raises(OptionError, match=r"^kos requires all labels in memory\. Methods for labels in shards: "):
         aggregate_files(options(tmp_path, memory=TINY, method="kos"))
     assert not (tmp_path / "out.parquet").exists()
 
@@ -267,7 +265,7 @@ def test_an_engine_takes_long_tables(tmp_path: Path, labels: str) -> None:
     if place != "-":
         Path(place).write_text('{"item": 1, "annotator": "a", "label": "x"}\n')
 
-    with pytest.raises(OptionError, match=r"--engine local takes long tables \(.*\), and no --wide; or files of tags"):
+    with pytest.raises(OptionError, match=r"--engine local supports long tables \(.*\) without --wide, and tags"):
         aggregate_files(AggregateOptions(labels=place, out=str(tmp_path / "o.csv"), engine="local"))
 
 
@@ -291,7 +289,7 @@ def test_an_address_is_for_clusters(tmp_path: Path) -> None:
         labels=str(tmp_path / "labels.csv"), out=str(tmp_path / "o.csv"), engine="local", address="auto"
     )
 
-    with pytest.raises(OptionError, match=r"--address auto: is for ray and spark\. Leave it out"):
+    with pytest.raises(OptionError, match=r"--address auto requires --engine ray or spark\. Remove it"):
         aggregate_files(options)
 
     assert sorted(one.name for one in tmp_path.iterdir()) == ["labels.csv"]
@@ -312,6 +310,6 @@ def test_a_limit_of_memory_with_workers_says_what_it_limits(tmp_path: Path, monk
     limited = aggregate_files(options(tmp_path, engine="ray", memory=1 << 30, method="majority"))
     free = aggregate_files(options(tmp_path, engine="ray", method="majority"))
 
-    said = "--memory is kept while labels are coded; the workers of ray hold their shards beside it, 6 bytes a label."
+    said = "--memory limits the encoding of labels; the workers of ray use additional memory, 6 bytes per label."
     assert limited.notices[-2:] == ("ray: 3 steps moved 2 kB.", said)
     assert free.notices[-1] == "ray: 3 steps moved 2 kB."

@@ -110,7 +110,7 @@ def test_a_method_that_needs_the_items_is_refused() -> None:
     labels = planted(0).labels
 
     with pytest.raises(
-        OptionError, match=r"kos needs the items themselves, not patterns\. These do not: pool, ensemble, "
+        OptionError, match=r"kos requires items instead of patterns\. Methods for patterns: pool, ensemble, "
     ):
         infer_patterns(KOS(), labels, np.ones(labels.n_units))
 

@@ -70,5 +70,5 @@ def test_names_and_texts_are_never_sql() -> None:
     assert quote_name("a`b", "`") == "`a``b`"
     assert quote_table("analytics.verdicts") == '"analytics"."verdicts"'
     assert quote_text("it's") == "'it''s'"
-    with pytest.raises(OptionError, match="is not a name of a column"):
+    with pytest.raises(OptionError, match="is not a valid column name"):
         quote_name("a\0b")

@@ -82,8 +82,8 @@ def test_counts_are_whole_numbers_from_one_on() -> None:
         parse_counts(pl.DataFrame({COUNT: ["3", "0", "2.5", None]}), source)
 
     assert str(caught.value) == (
-        "patterns.csv, row 3: n_items is '0', and should be how many items the row stands for. "
-        "Give a whole number, 1 or more. (2 more such rows: 4, 5)"
+        "patterns.csv, row 3: n_items must be the number of items of the row, got '0'. "
+        "Give an integer of at least 1. (2 more such rows: 4, 5)"
     )
 
 

@@ -41,8 +41,8 @@ def test_a_query_and_a_file_are_two_things(run: Run) -> None:
     neither = run("patterns", "wide.csv", "--wide", "--backticks", "-o", "p.csv")
 
     assert both.code == neither.code == 2
-    assert both.err == "crowdlogic: --sql prints a query, -o p.csv writes patterns. Leave one of them out.\n"
-    assert neither.err.endswith("say what the query of --sql looks like. Add --sql.\n")
+    assert both.err == "crowdlogic: --sql prints a query, -o p.csv writes patterns. Remove one of them.\n"
+    assert neither.err.endswith("require --sql. Add --sql.\n")
     assert not Path("p.csv").exists()
 
 

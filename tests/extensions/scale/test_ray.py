@@ -17,7 +17,7 @@ def test_a_fit_in_actors_is_the_fit_in_memory(run_case: Callable[..., Any]) -> N
     found = run_case("ray", "agree", "--methods", "dawid-skene")
 
     assert found["dawid-skene"] < NEAR
-    assert "steps moved" in found["moved"]
+    assert "steps transferred" in found["moved"]
 
 
 @pytest.mark.long

@@ -32,7 +32,7 @@ def test_a_checkpoint_may_go_from_one_engine_to_another(tmp_path: Path) -> None:
 
 def test_a_folder_without_shards_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        FormatError, match=r"holds no manifest\.json, so it is not a folder of shards, or an unfinished one"
+        FormatError, match=r"contains no manifest\.json, so it is not a folder of shards or is incomplete"
     ):
         require_manifest(tmp_path)
 
@@ -45,6 +45,6 @@ def test_bytes_are_counted_by_what_they_are_for() -> None:
 
     assert (traffic.steps, traffic.counts, traffic.per_step) == (1, 84, 3084)
     assert str(traffic) == (
-        "1 steps moved 3.01 KiB each (in all 2.93 KiB of parameters there and 84 bytes of counts back), "
+        "1 steps transferred 3.01 KiB each (in total 2.93 KiB of parameters sent, 84 bytes of counts received), "
         "and beliefs took 2 KiB"
     )

@@ -39,7 +39,9 @@ def test_an_engine_gives_the_tags_of_memory(tmp_path: Path, tags: str, method: s
 
 
 def test_methods_that_need_all_tags_in_memory_say_which_do_not(tmp_path: Path, tags: str) -> None:
-    with pytest.raises(OptionError, match=r"in memory alone\. Leave --engine out, or use hmm-crowd or bsc-seq\.$"):
+    with pytest.raises(
+        OptionError, match=r"requires all tags in memory\. Remove --engine, or use hmm-crowd or bsc-seq\.$"
+    ):
         aggregate_files(
             AggregateOptions(labels=tags, method="dawid-skene", out=str(tmp_path / "found.jsonl"), engine="local")
         )
@@ -49,7 +51,7 @@ def test_the_shards_are_gone_after_a_failure(tmp_path: Path) -> None:
     labels, corpus = tagged_sentences()
     through = ThroughEngine(method=BSCSeq(), engine="local", address="nowhere:1", beside=str(tmp_path / "out"))
 
-    with pytest.raises(OptionError, match="--address nowhere:1: is for ray and spark"):
+    with pytest.raises(OptionError, match="--address nowhere:1 requires --engine ray or spark"):
         through.infer(labels, corpus)
 
     assert list(tmp_path.iterdir()) == []

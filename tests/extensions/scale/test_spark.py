@@ -17,7 +17,7 @@ def test_a_fit_over_partitions_is_the_fit_in_memory(run_case: Callable[..., Any]
     found = run_case("spark", "agree", "--methods", "dawid-skene")
 
     assert found["dawid-skene"] < NEAR
-    assert "steps moved" in found["moved"]
+    assert "steps transferred" in found["moved"]
 
 
 @pytest.mark.long

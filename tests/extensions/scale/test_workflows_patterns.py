@@ -63,7 +63,7 @@ def test_items_with_several_labels_of_one_annotator_are_refused() -> None:
 
     assert str(caught.value) == (
         "p.csv, row 3: 1 item has several labels of one annotator. "
-        "Keep one of these labels in the table, and group it again."
+        "Keep one of these labels in the table and group it again."
     )
 
 
@@ -86,7 +86,7 @@ def test_a_query_needs_to_know_the_annotators() -> None:
         pattern_query(PatternOptions(labels="crowd.verdicts", input=WIDE))
 
     assert str(caught.value) == (
-        "crowd.verdicts: there is no such file to find the annotators in. Name them: --annotators ann,bob."
+        "crowd.verdicts: file not found, so the annotators are unknown. Name them: --annotators ann,bob."
     )
 
 
@@ -94,7 +94,7 @@ def test_a_long_query_needs_its_columns(tmp_path: Path) -> None:
     TABLE.write_csv(tmp_path / "verdicts.csv")
 
     with pytest.raises(
-        LabelError, match=r"no column for the annotator\. Name it with --column annotator=NAME; a table"
+        LabelError, match=r"no column for the annotator\. Name it with --column annotator=NAME, or read a table"
     ):
         pattern_query(PatternOptions(labels=str(tmp_path / "verdicts.csv")))
 
@@ -102,7 +102,7 @@ def test_a_long_query_needs_its_columns(tmp_path: Path) -> None:
 def test_labels_without_patterns_are_refused() -> None:
     labels = from_matrix(np.zeros((2, 2), dtype=int))
 
-    with pytest.raises(LabelError, match="These labels have no patterns"):
+    with pytest.raises(LabelError, match="These labels cannot be grouped into patterns"):
         tabulate_patterns(replace(labels, weight=np.ones(4)))
 
 

@@ -20,12 +20,12 @@ class Columns:
 def test_missing_columns_are_named() -> None:
     frame: Any = Columns("item", "worker", "text")
 
-    with pytest.raises(LabelError, match=r"the frame: no column for the label among item, worker, text\. Name it"):
+    with pytest.raises(LabelError, match=r"the frame: no column for the label, found item, worker, text\. Set it"):
         aggregate_spark(frame)
 
 
 def test_methods_that_need_all_labels_are_refused() -> None:
     frame: Any = Columns("item", "worker", "label")
 
-    with pytest.raises(OptionError, match="kos needs all labels in memory"):
+    with pytest.raises(OptionError, match="kos requires all labels in memory"):
         aggregate_spark(frame, method="kos")

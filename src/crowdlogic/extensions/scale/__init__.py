@@ -1,4 +1,4 @@
-"""Data larger than memory, SQL patterns, databases, Ray and Spark."""
+"""Processing of data larger than memory, patterns by SQL, databases, Ray and Spark."""
 
 ENTRIES = {
     "sources": {
@@ -17,7 +17,7 @@ ENTRIES = {
         "postgresql": "crowdlogic.extensions.scale.databases:POSTGRESQL",
     },
 }
-"""Group of components -> name -> "module:attribute"; see crowdlogic.registry."""
+"""Mapping from registry to component name to "module:attribute"; see crowdlogic.registry."""
 
 COMMANDS = {
     "patterns": (
@@ -26,4 +26,4 @@ COMMANDS = {
         "Group items with identical labels, locally or by SQL in a warehouse.",
     ),
 }
-"""Command -> panel of the help, module, help in one line; see crowdlogic.cli.app."""
+"""Mapping from command to help panel, module and one-line help; see crowdlogic.cli.app."""

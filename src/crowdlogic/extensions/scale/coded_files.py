@@ -1,13 +1,13 @@
-"""Labels that stay on disk: a folder of coded shards, of which one per thread is in memory at a time.
+"""Labels on disk: a folder of encoded shards, of which each thread keeps one in memory at a time.
 
-    manifest.json           what the labels are: sizes, classes, shards, where they came from; written last
-    annotators.parquet      the name of each annotator
-    00000.labels.parquet    annotator, label and, where labels have any, weight; sorted by unit
-    00000.items.parquet     item, the name of each unit, and count, how many labels it has; for tokens begins, whether
-                            one is the first of its sequence; and fixed, the class that a unit is known to be of
+    manifest.json           sizes, classes, shards and origin of the labels; written last
+    annotators.parquet      names of the annotators
+    00000.labels.parquet    annotator, label and optionally weight; sorted by unit
+    00000.items.parquet     item, the name of each unit, and count, its number of labels; for tokens also begins,
+                            whether a token starts a sequence; optionally fixed, the known class of a unit
     00001...
 
-All labels of an item, and all tokens of a sequence, are in one shard; `read_shard` is all that a worker needs.
+All labels of an item, and all tokens of a sequence, are in one shard; A worker only needs `read_shard`.
 
 Axes: i unit.
 """
@@ -32,19 +32,19 @@ from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.numerics.arrays import Bools, Ints
 from crowdlogic.store.files import get_json, json_bytes
 
-ROWS = 1_000_000
-"""Labels per shard."""
+SHARD_ROWS = 1_000_000
+"""Target number of labels per shard."""
 
 MANIFEST, ANNOTATORS = "manifest.json", "annotators.parquet"
 BEGINS, FIXED = "begins", "fixed"
-"""Columns of the units that only some labels have."""
+"""Optional columns of the items file."""
 
 REMEDY = "Remove the folder and start over."
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShardSize:
-    """Where a shard is among all units, and how large it is."""
+    """First unit of a shard among all units, and the numbers of its units and labels."""
 
     first: int
     units: int
@@ -53,14 +53,14 @@ class ShardSize:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What a folder of coded shards holds.
+    """Description of a folder of encoded shards.
 
     Attributes:
         n_annotators: Number of annotators.
         classes: The classes.
         shards: The shards, in the order of their units.
-        sources: What the labels were read from, as a fingerprint.
-        notices: What a person should know of how they were read.
+        sources: Fingerprint of the files that the labels were read from.
+        notices: Messages to the user about how the labels were read.
     """
 
     n_annotators: int
@@ -81,12 +81,12 @@ class Manifest:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest: from now on the folder is whole."""
+    """Write the manifest, which marks the folder as complete."""
     write_bytes(folder / MANIFEST, json_bytes(asdict(manifest)))
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a folder; None if there is none (yet)."""
+    """Read the manifest of a folder; None if there is none (yet)."""
     if not (folder / MANIFEST).is_file():
         return None
     stored = get_json(folder / MANIFEST, remedy=REMEDY)
@@ -101,7 +101,7 @@ def read_manifest(folder: Path) -> Manifest | None:
             notices=tuple(map(str, stored["notices"])),
         )
     except (KeyError, TypeError, ValueError):
-        raise FormatError(f"{folder / MANIFEST}: is not a list of shards. {REMEDY}") from None
+        raise FormatError(f"{folder / MANIFEST}: not a valid manifest. {REMEDY}") from None
 
 
 def _class_name(name: Any) -> ClassName:
@@ -126,12 +126,12 @@ def write_shard(folder: Path, at: int, shard: Shard, items: Names) -> ShardSize:
 
 
 def read_shard(folder: str | Path, at: int, *, first: int = 0) -> Shard:
-    """One shard of a folder; `first` is the position of its first unit among all."""
+    """Read one shard of a folder; `first` is the position of its first unit among all units."""
     labels = _read_parquet(_labels_file(Path(folder), at))
     units = _read_parquet(_items_file(Path(folder), at), ["count", BEGINS, FIXED])
     starts = np.concatenate([[0], np.cumsum(units["count"].to_numpy(), dtype=np.int64)])
     if int(starts[-1]) != len(labels):
-        raise FormatError(f"{_labels_file(Path(folder), at)}: has not as many labels as its items. {REMEDY}")
+        raise FormatError(f"{_labels_file(Path(folder), at)}: the number of labels does not match the items. {REMEDY}")
     return Shard(
         first=first,
         starts=starts,
@@ -144,12 +144,12 @@ def read_shard(folder: str | Path, at: int, *, first: int = 0) -> Shard:
 
 
 def _offsets(begins: Bools) -> Ints:
-    """offsets[s], the first unit of each sequence, and the end."""
+    """Return offsets[s], the first unit of each sequence, and the end."""
     return np.append(np.flatnonzero(begins), len(begins))
 
 
 def read_items(folder: Path, at: int) -> Names:
-    """The names of the units of a shard."""
+    """Read the names of the units of a shard."""
     return _read_parquet(_items_file(folder, at), ["item"])["item"]
 
 
@@ -159,14 +159,14 @@ def write_annotators(folder: Path, names: Names) -> None:
 
 
 def read_annotators(folder: Path) -> Names:
-    """The names of the annotators."""
+    """Read the names of the annotators."""
     return _read_parquet(folder / ANNOTATORS)["annotator"]
 
 
 def write_coded(
-    folder: str | Path, labels: CrowdLabels, *, rows: int = ROWS, anchors: Mapping[Any, Any] | None = None
+    folder: str | Path, labels: CrowdLabels, *, rows: int = SHARD_ROWS, anchors: Mapping[Any, Any] | None = None
 ) -> Manifest:
-    """Write a table of labels as a folder of shards, each of about so many rows; sequences stay whole."""
+    """Write labels as a folder of shards with about `rows` rows each; sequences are not split."""
     require_whole_labels(labels, "A folder of shards")
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
@@ -180,11 +180,11 @@ def write_coded(
 
 
 def open_coded(folder: str | Path, *, threads: int | None = None) -> Shards:
-    """The labels of a folder, read shard by shard on demand."""
+    """Open the labels of a folder; shards are read on demand."""
     place = Path(folder)
     manifest = read_manifest(place)
     if manifest is None:
-        raise FormatError(f"{folder}: holds no {MANIFEST}, so it is not a folder of shards, or an unfinished one.")
+        raise FormatError(f"{folder}: contains no {MANIFEST}, so it is not a folder of shards or is incomplete.")
     return Shards(
         parts=_OnDisk(place, manifest.shards),
         n_units=manifest.n_units,
@@ -199,15 +199,15 @@ def open_coded(folder: str | Path, *, threads: int | None = None) -> Shards:
 def open_local(
     folder: Path, *, workers: int | None = None, address: str | None = None
 ) -> AbstractContextManager[Shards]:
-    """The engine of this machine over a folder: so many threads; there is no address."""
+    """Open the local engine over a folder; `workers` is the number of threads."""
     if address is not None:
-        raise OptionError(f"--address {address}: is for ray and spark. Leave it out, or name one with --engine.")
+        raise OptionError(f"--address {address} requires --engine ray or spark. Remove it, or set --engine.")
     return nullcontext(open_coded(folder, threads=workers))
 
 
 @dataclass(frozen=True)
 class _OnDisk(Sequence[Shard]):
-    """Shards that are read when they are asked for."""
+    """Sequence of shards that are read on access."""
 
     folder: Path
     sizes: tuple[ShardSize, ...]
@@ -216,7 +216,7 @@ class _OnDisk(Sequence[Shard]):
         return len(self.sizes)
 
     def runs(self) -> list[slice]:
-        """The units of each shard."""
+        """Return the range of units of each shard."""
         return [slice(size.first, size.first + size.units) for size in self.sizes]
 
     @overload
@@ -238,7 +238,7 @@ def _items_file(folder: Path, at: int) -> Path:
 
 
 def _write_parquet(path: Path, table: pl.DataFrame) -> None:
-    """Write a table whole; through memory, so that a full disk is the system's own error."""
+    """Write a table via memory, so that a full disk raises the usual OSError."""
     buffer = io.BytesIO()
     table.write_parquet(buffer, compression="uncompressed")
     with path.open("wb") as file:
@@ -246,13 +246,13 @@ def _write_parquet(path: Path, table: pl.DataFrame) -> None:
 
 
 def _read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """A table, or those of some columns that it has."""
+    """Read a table, or those of the given columns that it has."""
     try:
         with path.open("rb") as file:
             known = None if columns is None else [name for name in pl.read_parquet_schema(file) if name in columns]
             file.seek(0)
             return pl.read_parquet(file, columns=known, glob=False)
     except FileNotFoundError:
-        raise FormatError(f"{path}: is missing. {REMEDY}") from None
+        raise FormatError(f"{path}: file not found. {REMEDY}") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as problem:
         raise FormatError(f"{path}: cannot be read ({str(problem)[:80]}). {REMEDY}") from problem

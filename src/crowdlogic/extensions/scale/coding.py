@@ -1,10 +1,11 @@
-"""Names to codes for tables that do not fit into memory: a folder of shards from files, in bounded memory.
+"""Encoding of tables larger than memory: from files to a folder of shards, in bounded memory.
 
-Rows are read in batches. Annotators and classes are few, and coded by a dictionary in memory. Items are many: a row is
-spilled to one of some hundred files by a 64-bit hash of its item, and the names go to tables of their own, each once
-per batch. So all rows of an item are in one file, and each such file, small enough for memory, becomes one shard.
+Rows are read in batches. Annotators and classes are few and are encoded by a dictionary in memory. Items are many: each
+row is spilled to one of up to a few hundred files by a 64-bit hash of its item, and the item names are written to
+separate tables, once per batch. So all rows of an item are in one file, and each file fits into memory and becomes one
+shard.
 
-Two items with the same hash are found when names are joined back; then all is coded again with another hash.
+If joining the names reveals two items with the same hash, everything is encoded again with another hash seed.
 """
 
 from __future__ import annotations
@@ -37,27 +38,27 @@ from crowdlogic.numerics.arrays import Ints
 from crowdlogic.numerics.kernels import first_appearance_codes
 
 BYTES_PER_ROW = 400
-"""Memory that a row needs while a batch is coded or a shard is made, with room to spare."""
+"""Generous estimate of the memory per row while encoding a batch or a shard, in bytes."""
 
 SMALLEST_BATCH, LARGEST_BATCH = 20_000, 2_000_000
-"""Rows of a batch, and of a shard, whatever the memory."""
+"""Limits of the number of rows per batch and shard."""
 
-MOST_CLASSES = 65_000
-TRIES = 3
-"""How often a table is coded again if two items share a hash."""
+MAX_CLASSES = 65_000
+MAX_TRIES = 3
+"""Maximum number of hash seeds tried if two items have the same hash."""
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CodingOptions:
-    """How a table is coded.
+    """Options for encoding a table.
 
     Attributes:
-        memory: Bytes of memory that may be used.
-        classes: The classes in the order that decides ties; other labels are then errors.
-        duplicates: What to do when an annotator labels an item twice.
-        rows: Rows of a batch and of a shard; by the memory if not given.
+        memory: Memory limit in bytes.
+        classes: The classes in the order used to break ties; other labels are then errors.
+        duplicates: Policy for several labels of an item by one annotator.
+        rows: Rows per batch and shard; derived from `memory` if None.
     """
 
     memory: int
@@ -67,30 +68,30 @@ class CodingOptions:
 
     @property
     def batch(self) -> int:
-        """Rows of a batch."""
+        """Number of rows per batch."""
         return self.rows or int(np.clip(self.memory // 4 // BYTES_PER_ROW, SMALLEST_BATCH, LARGEST_BATCH))
 
 
 def code_files(folder: Path, files: LabelFiles, options: CodingOptions) -> Manifest:
-    """Code the labels of files into a folder of shards, whose manifest is written last."""
+    """Encode the labels of files as a folder of shards; the manifest is written last."""
     folder.mkdir(parents=True, exist_ok=True)
-    for seed in range(TRIES):
+    for seed in range(MAX_TRIES):
         try:
             return _code_with(folder, files, options, seed=seed)
         except _SharedHashError:
             continue
         finally:
             shutil.rmtree(folder / SPILLED, ignore_errors=True)
-    raise FormatError(f"{files.name}: items share hashes whatever the hash. Give them other names.")
+    raise FormatError(f"{files.name}: items have the same hash for every seed. Rename them.")
 
 
 def sources_digest(files: LabelFiles, options: CodingOptions) -> str:
-    """A fingerprint of what a folder of shards is made from."""
+    """Return a fingerprint of the files and options of a folder of shards."""
     return digest(files.facts(), repr(options.classes), str(options.duplicates), options.batch)
 
 
 SPILLED = "spilled"
-"""The folder of what is spilled while coding, within that of the shards."""
+"""Name of the folder for spilled rows, within that of the shards."""
 
 
 class _SharedHashError(Exception):
@@ -105,7 +106,7 @@ def _code_with(folder: Path, files: LabelFiles, options: CodingOptions, *, seed:
             coder.add(table, TableSource(str(path), first_row=first + (0 if files.format == "parquet" else 2)))
             spill.add(table["item"], coder.rows, seed)
     if not coder.n_rows:
-        raise FormatError(f"{files.name}: has no rows. Give at least one label.")
+        raise FormatError(f"{files.name}: contains no rows. Give at least one label.")
     codes, classes = coder.order_classes(files.name)
     names, sizes = pl.Series(list(coder.annotators), dtype=pl.String), list[ShardSize]()
     for part in range(1 << bits):
@@ -127,7 +128,7 @@ def _code_with(folder: Path, files: LabelFiles, options: CodingOptions, *, seed:
 
 @dataclass(eq=False, kw_only=True)
 class _Coder:
-    """The dictionaries of annotators and labels, which grow batch by batch, and what was counted on the way."""
+    """Encoder with dictionaries of annotators and labels, which grow batch by batch, and counters."""
 
     options: CodingOptions
     has_weights: bool
@@ -139,7 +140,7 @@ class _Coder:
     duplicates: int = 0
 
     def add(self, table: pl.DataFrame, source: TableSource) -> None:
-        """Code a batch: `rows` has annotator, label (in order of appearance, -1 for none) and weight."""
+        """Encode a batch: `rows` gets annotator, label (in order of appearance, -1 for none) and weight."""
         people, names = encode_names(table["annotator"], "annotator", source)
         annotator = np.array([self.annotators.setdefault(str(name), len(self.annotators)) for name in names.to_list()])
         label, found = code_labels(table["label"], source)
@@ -154,15 +155,13 @@ class _Coder:
 
     def _label_code(self, name: Any, source: TableSource, label: Ints, k: int) -> int:
         if name not in self.labels:
-            if len(self.labels) >= MOST_CLASSES:
-                raise LabelError(
-                    f"{source.name}: more than {MOST_CLASSES:,} different labels. A label is one of a few."
-                )
+            if len(self.labels) >= MAX_CLASSES:
+                raise LabelError(f"{source.name}: more than {MAX_CLASSES:,} different labels. Check the label column.")
             self.labels[name] = (len(self.labels), source, int(np.flatnonzero(label == k)[0]))
         return self.labels[name][0]
 
     def order_classes(self, name: str) -> tuple[Ints, Classes]:
-        """The final code of each label in order of appearance, and the classes."""
+        """Return the final code of each label in order of appearance, and the classes."""
         places = [(str(source.name), source.number(row)) for _, source, row in self.labels.values()]
         numbers = np.array([number for _, number in places], dtype=np.int64)
         source = TableSource(places[0][0] if places else name, numbers=numbers)
@@ -171,7 +170,7 @@ class _Coder:
         return code_labels(pl.Series([str(one) for one in found] if mixed else found), source, self.options.classes)
 
     def intake(self, classes: Classes) -> Intake:
-        """What was done with the rows."""
+        """Return a summary of what was done with the rows."""
         return Intake(
             rows=self.n_rows,
             missing=self.missing,
@@ -187,7 +186,7 @@ def _row_type(has_weights: bool) -> np.dtype[Any]:
 
 
 class _Spill:
-    """Rows in files by the first bits of the hash of their item, and the names of items in tables sorted by hash."""
+    """Files of rows, split by the first bits of the item's hash, and tables of item names sorted by hash."""
 
     def __init__(self, folder: Path, *, bits: int, has_weights: bool) -> None:
         self.folder, self.bits = folder, bits
@@ -206,7 +205,7 @@ class _Spill:
             file.close()
 
     def add(self, items: Names, rows: NDArray[Any], seed: int) -> None:
-        """Spill a batch: its rows to the file of their item, and the names of its items."""
+        """Spill the rows and the item names of a batch."""
         hashes = items.hash(seed=seed)
         keys = hashes.to_numpy()
         spilled = np.empty(len(keys), dtype=self.row_type)
@@ -231,14 +230,14 @@ class _Spill:
         self.names.append(path)
 
     def read_rows(self, part: int) -> NDArray[Any]:
-        """The rows of a part, in the order of the files."""
+        """Return the rows of a part, in the order of the files, and delete its file."""
         path = self._rows_file(part)
         rows = np.fromfile(path, dtype=self.row_type)
         path.unlink()
         return rows
 
     def read_names(self, part: int) -> pl.DataFrame:
-        """Hash and item of the items of a part; an item is there once for every batch that it is in."""
+        """Return hash and name of the items of a part, once for every batch with the item."""
         low, high = part << (64 - self.bits) if self.bits else 0, ((part + 1) << (64 - self.bits)) - 1
         bounds = pl.col("hash").is_between(pl.lit(low, pl.UInt64), pl.lit(min(high, 2**64 - 1), pl.UInt64))
         return pl.concat([pl.scan_parquet(path, glob=False).filter(bounds) for path in self.names]).collect()
@@ -254,7 +253,7 @@ def _fields(has_weights: bool) -> list[tuple[str, str]]:
 def _make_shard(
     folder: Path, spill: _Spill, part: int, *, at: int, first: int, coder: _Coder, codes: Ints
 ) -> ShardSize | None:
-    """One shard from one file of spilled rows; None if it has none."""
+    """Write one shard from one file of spilled rows; None if the file is empty."""
     rows = spill.read_rows(part)
     if not len(rows):
         return None
@@ -276,7 +275,7 @@ def _make_shard(
 
 
 def _join_names(hashes: pl.Series, names: pl.DataFrame) -> Names:
-    """The name of each hash; a hash with two names is an error."""
+    """Return the name of each hash; raise an error if a hash has two names."""
     distinct = names.unique()
     if distinct["hash"].n_unique() != len(distinct):
         raise _SharedHashError
@@ -284,7 +283,7 @@ def _join_names(hashes: pl.Series, names: pl.DataFrame) -> Names:
 
 
 def _keep_rows(unit: Ints, annotator: Ints, label: Ints, *, items: Names, coder: _Coder) -> Ints:
-    """The rows that count, sorted by unit and annotator."""
+    """Return the rows that count, sorted by unit and annotator."""
     people = pl.Series(list(coder.annotators), dtype=pl.String)
     policy, names = coder.options.duplicates, (items, people)
     source = TableSource("")
@@ -300,7 +299,7 @@ def _keep_rows(unit: Ints, annotator: Ints, label: Ints, *, items: Names, coder:
         row = int(differs[0])
         raise LabelError(
             f"Annotator {people[int(annotator[row])]!r} labels item {items[int(unit[row])]!r} again, with another "
-            f"label. Say whether the first, the last or each counts: --duplicates first, last or keep."
+            f"label. Choose which labels count: --duplicates first, last or keep."
         )
     return deduplicate(
         unit,

@@ -1,8 +1,7 @@
-"""Labels, items and answers in databases: duckdb:FILE/TABLE, sqlite:FILE/TABLE, postgresql://HOST/DATABASE/TABLE.
+"""Database tables as label files: duckdb:FILE/TABLE, sqlite:FILE/TABLE, postgresql://HOST/DATABASE/TABLE.
 
-Reading is read-only: the connection cannot write, and the query must be a single SELECT. Writing creates a new table in
-one transaction; a table that exists is never changed. Rows become a polars table, so that everything else is as with a
-Parquet file.
+Reading uses a read-only connection, and the query must be a single SELECT. Writing creates a new table in one
+transaction; existing tables are never changed. Rows become a polars table, which is processed like a Parquet file.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, MissingExtraError, OptionError, name_list, one_line
 from crowdlogic.registry import EXTRAS
 
-MOST_NAMED = 10
-"""How many tables a message names."""
+MAX_LISTED = 10
+"""Maximum number of tables listed in a message."""
 
-NOT_CELLS = (pl.Binary, pl.Object, pl.Struct, pl.Array)
-"""Types of columns that hold neither a name nor a label."""
+UNSUPPORTED_TYPES = (pl.Binary, pl.Object, pl.Struct, pl.Array)
+"""Column types that cannot represent names or labels."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a table is.
+    """Address of a table.
 
     Attributes:
-        name: The address for messages, without a password.
-        database: The file or the URL of the database.
-        table: The table, which may have a schema before it; empty if none is named.
+        name: The address as shown in messages, without a password.
+        database: File or URL of the database.
+        table: Name of the table, optionally with a schema; empty if no table is named.
     """
 
     name: str
@@ -49,12 +48,12 @@ class Address:
 
     @property
     def quoted(self) -> str:
-        """The table as SQL, each part in double quotes."""
+        """The table name for SQL, with each part in double quotes."""
         return ".".join('"' + part.replace('"', '""') + '"' for part in self.table.split("."))
 
 
 class Driver(Protocol):
-    """What differs between databases."""
+    """Protocol for database drivers."""
 
     def parse(self, path: str) -> Address:
         """Split an address into the database and the table."""
@@ -71,13 +70,13 @@ class Driver(Protocol):
 
 @dataclass(frozen=True)
 class Database(TableFormat):
-    """A database as a format of tables.
+    """Database as a table format.
 
     Attributes:
-        name: The scheme of its addresses.
-        title: What messages call it.
-        driver: How it is read and written.
-        query: The query that gives the rows; None for all rows of the table.
+        name: Scheme of the addresses.
+        title: Name of the database in messages.
+        driver: Driver for reading and writing.
+        query: Query for the rows; None for all rows of the table.
     """
 
     name: str
@@ -97,15 +96,15 @@ class Database(TableFormat):
             with report_problems(address):
                 known = self.driver.tables(address)
             if address.table not in known:
-                listed = f"There are {name_list(known, most=MOST_NAMED)}." if known else "It has no tables."
+                listed = f"Found: {name_list(known, most=MAX_LISTED)}." if known else "It has no tables."
                 raise FormatError(f"{address.name}: the database has no table {address.table!r}. {listed}")
         with report_problems(address):
             table = self.driver.read(address, self.query or f"SELECT * FROM {address.quoted}")  # noqa: S608 (quoted)
         for role, column in find_roles(table.columns, where=address.name).items():
-            if isinstance(table[column].dtype, NOT_CELLS):
+            if isinstance(table[column].dtype, UNSUPPORTED_TYPES):
                 raise FormatError(
-                    f"{address.name}: column {column!r} ({role}) holds {table[column].dtype}, expected text, numbers "
-                    f"or booleans. Cast it to text in a query (--query)."
+                    f"{address.name}: column {column!r} ({role}) has type {table[column].dtype}, expected text, "
+                    f"numbers or booleans. Cast it to text in a query (--query)."
                 )
         return require_rows(table, address.name), TableSource(address.name)
 
@@ -114,7 +113,7 @@ class Database(TableFormat):
         return TableFormat.read_crowd(replace(self, query=options.query), file, options)
 
     def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:
-        """Return the insertion of the rows into a new table."""
+        """Return the operation that inserts the rows into a new table."""
         address = self.driver.parse(target)
         if not address.table:
             raise OptionError(f"{target}: name the table to create: {target.rstrip('/')}/TABLE.")
@@ -124,7 +123,7 @@ class Database(TableFormat):
         with report_problems(address):
             if address.table in self.driver.tables(address):
                 raise OptionError(
-                    f"{address.name}: the table {address.table!r} exists. Name another, or drop it first."
+                    f"{address.name}: the table {address.table!r} already exists. Use another name, or drop it first."
                 )
             self.driver.create(address, table)
 
@@ -142,7 +141,7 @@ def report_problems(address: Address) -> Iterator[None]:
             raise
         said = one_line(str(problem).strip().partition("\n")[0])
         raise FormatError(
-            f"{address.name}: the database says: {said}. Check the address, the query and your rights."
+            f"{address.name}: database error: {said}. Check the address, the query and your permissions."
         ) from None
 
 
@@ -172,7 +171,7 @@ def missing_driver(name: str) -> MissingExtraError:
 
 
 def split_file(path: str, *, scheme: str) -> Address:
-    """Split duckdb:FILE/TABLE: the longest part that is a file, else all but the last part, is the file."""
+    """Split duckdb:FILE/TABLE. FILE is the longest prefix that is a file, otherwise all but the last part."""
     place = path.removeprefix(f"{scheme}:")
     parts = place.split("/")
     for end in range(len(parts), 0, -1):
@@ -187,7 +186,7 @@ def refuse_changes(query: str) -> OptionError:
 
 
 def insert_rows(cursor: Any, address: Address, table: pl.DataFrame, types: dict[str, str], mark: str) -> None:
-    """Create the table and insert the rows by way of a cursor of the Python database interface."""
+    """Create the table and insert the rows with a DB-API cursor."""
     columns = ['"' + name.replace('"', '""') + '"' for name in table.columns]
     kinds = [types.get(_kind(dtype), types["text"]) for dtype in table.dtypes]
     declared = ", ".join(f"{name} {kind}" for name, kind in zip(columns, kinds, strict=True))
@@ -205,17 +204,17 @@ def _kind(dtype: pl.DataType) -> str:
 
 
 def flatten(table: pl.DataFrame, address: Address) -> pl.DataFrame:
-    """Return the table, if every cell is a plain value."""
+    """Return the table after checking that it contains no nested columns."""
     nested = [name for name, dtype in table.schema.items() if dtype.is_nested()]
     if nested:
         raise OptionError(
-            f"{address.name}: column {nested[0]!r} holds lists, and tables here hold none. Write .parquet or .jsonl."
+            f"{address.name}: column {nested[0]!r} contains lists, which are not supported. Write .parquet or .jsonl."
         )
     return table.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
 
 class SQLiteFile:
-    """A SQLite file, by Python's own driver."""
+    """Driver for SQLite files, based on Python's sqlite3."""
 
     def parse(self, path: str) -> Address:
         """Split sqlite:FILE/TABLE."""
@@ -223,7 +222,7 @@ class SQLiteFile:
 
     @contextmanager
     def _reading(self, address: Address) -> Iterator[sqlite3.Connection]:
-        """Connect for reading: SQLite refuses whatever is not a SELECT."""
+        """Connect for reading; SQLite rejects everything except SELECT."""
         file = require_file(address.database).resolve()
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
             allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
@@ -233,7 +232,7 @@ class SQLiteFile:
             yield connection
 
     def read(self, address: Address, query: str) -> pl.DataFrame:
-        """Return the rows of a query; a column with numbers and text becomes text."""
+        """Return the rows of a query; a column with both numbers and text becomes text."""
         with self._reading(address) as connection:
             try:
                 cursor = connection.execute(query)
@@ -268,9 +267,11 @@ class SQLiteFile:
 
 
 def rows_to_table(names: list[str], rows: list[tuple[Any, ...]], address: Address) -> pl.DataFrame:
-    """Return rows as a table; a column whose cells are of several types becomes text."""
+    """Return rows as a table; a column with both numbers and text becomes text."""
     if len(set(names)) < len(names):
-        raise OptionError(f"{address.name}: the query gives two columns of one name ({name_list(names)}). Rename one.")
+        raise OptionError(
+            f"{address.name}: the query returns two columns with the same name ({name_list(names)}). Rename one."
+        )
     columns = {}
     for position, name in enumerate(names):
         cells = [row[position] for row in rows]
@@ -279,7 +280,9 @@ def rows_to_table(names: list[str], rows: list[tuple[Any, ...]], address: Addres
             cells = [None if cell is None else str(cell) for cell in cells]
         elif len(kinds) > 1 and not kinds <= {int, float}:
             held = name_list(sorted(kind.__name__ for kind in kinds))
-            raise FormatError(f"{address.name}: column {name!r} holds {held}, expected one type. Cast it in a query.")
+            raise FormatError(
+                f"{address.name}: column {name!r} has the types {held}, expected one. Cast it in a query."
+            )
         columns[name] = pl.Series(name, cells, strict=not kinds <= {int, float})
     table = pl.DataFrame(columns)
     decimals = [name for name, dtype in table.schema.items() if dtype.is_decimal()]
@@ -287,7 +290,7 @@ def rows_to_table(names: list[str], rows: list[tuple[Any, ...]], address: Addres
 
 
 class DuckDBFile:
-    """A DuckDB file, by DuckDB's own package."""
+    """Driver for DuckDB files, based on the package duckdb."""
 
     def parse(self, path: str) -> Address:
         """Split duckdb:FILE/TABLE."""
@@ -333,10 +336,10 @@ class DuckDBFile:
 
 
 class PostgreSQLServer:
-    """A PostgreSQL server, by psycopg."""
+    """Driver for PostgreSQL servers, based on psycopg."""
 
     def parse(self, path: str) -> Address:
-        """Split postgresql://[USER@]HOST[:PORT]/DATABASE/TABLE[?OPTIONS]; messages show no password."""
+        """Split postgresql://[USER@]HOST[:PORT]/DATABASE/TABLE[?OPTIONS]; passwords are hidden in messages."""
         url = urlsplit(path)
         database, _, table = url.path.removeprefix("/").partition("/")
         shown = url.netloc if url.password is None else url.netloc.replace(f":{url.password}@", ":***@")
@@ -351,7 +354,7 @@ class PostgreSQLServer:
             yield connection
 
     def read(self, address: Address, query: str) -> pl.DataFrame:
-        """Return the rows of a query, in a read-only transaction; a cursor can be declared for a single SELECT only."""
+        """Return the rows of a query. DECLARE CURSOR in a read-only transaction only permits a single SELECT."""
         psycopg = load_psycopg()
         with self._connected(address, read_only=True) as connection:
             try:
@@ -372,7 +375,7 @@ class PostgreSQLServer:
         return rows_to_table(names, rows, address)
 
     def tables(self, address: Address) -> list[str]:
-        """Return the names of all tables and views, with their schema where it is not on the search path."""
+        """Return the names of all tables and views, with and without their schema."""
         query = (
             "SELECT table_name FROM information_schema.tables WHERE table_schema = ANY (current_schemas(false)) "
             "UNION SELECT table_schema || '.' || table_name FROM information_schema.tables "
@@ -384,7 +387,7 @@ class PostgreSQLServer:
     def create(self, address: Address, table: pl.DataFrame) -> None:
         """Create a table with these rows in one transaction."""
         types = {"integer": "bigint", "float": "double precision", "boolean": "boolean", "text": "text"}
-        with self._connected(address, read_only=False) as connection:  # committed at its end, rolled back on an error
+        with self._connected(address, read_only=False) as connection:  # commits on success, rolls back on an error
             insert_rows(connection.cursor(), address, flatten(table, address), types, "%s")
 
 

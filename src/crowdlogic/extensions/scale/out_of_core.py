@@ -1,7 +1,7 @@
-"""Labels that do not fit into memory: coded once into shards on disk, fitted shard by shard, answers written as made.
+"""Aggregation of labels larger than memory: encoded once as shards on disk, fitted and answered shard by shard.
 
-Which way a table goes is decided by its size and the memory there is, and said. The answers are those of a table in
-memory to 1e-8, with the same stated confidence; only the order of the items differs: it is that of the shards.
+Whether a table is read in memory or in shards depends on its size and the available memory, and is reported. The
+answers and confidences equal those of a fit in memory to 1e-8, but the items are in the order of the shards.
 """
 
 from __future__ import annotations
@@ -43,19 +43,17 @@ from crowdlogic.truth.ties import Ties, best_classes, winners
 from crowdlogic.workflows.aggregate import AggregateOptions, Answered, parse_dependence
 from crowdlogic.workflows.inputs import require_folder
 
-# Answers written as they are made: one table, part after part, in bounded memory.
-
-STREAMED = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
-"""Formats that can be written part after part, by suffix."""
+STREAM_FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
+"""Suffixes of the formats that can be written incrementally."""
 
 
 def stream_format(out: str, named: str | None) -> str:
-    """The format to write, which must be one that can be written part after part."""
-    found = named or STREAMED.get(Path(out).suffix.lower(), "")
-    if out == STANDARD_STREAM or found not in STREAMED.values():
+    """Return the output format; raise an error unless it can be written incrementally."""
+    found = named or STREAM_FORMATS.get(Path(out).suffix.lower(), "")
+    if out == STANDARD_STREAM or found not in STREAM_FORMATS.values():
         raise OptionError(
-            f"-o {out}: answers of labels that are read in shards are written as {name_list(STREAMED)}. "
-            f"Name such a file."
+            f"-o {out}: for labels in shards, answers must be written as one of {name_list(STREAM_FORMATS)}. "
+            f"Choose such a file."
         )
     require_folder(out)
     return found
@@ -64,7 +62,7 @@ def stream_format(out: str, named: str | None) -> str:
 def write_parts(
     out: str, parts: Iterator[pl.DataFrame], format: str, schema: Mapping[str, Any], *, spreadsheet_safe: bool = False
 ) -> None:
-    """Write a table part after part; the file is there when all of it is, or not at all."""
+    """Write a table incrementally; the file only appears once it is complete."""
     with atomic_write(out) as draft:
         if format == "parquet":
             _write_parquet(draft, parts, schema)
@@ -80,7 +78,7 @@ def _write_parquet(draft: Path, parts: Iterator[pl.DataFrame], schema: Mapping[s
     def read(*_: object) -> Iterator[pl.DataFrame]:
         try:
             yield from parts
-        except BaseException as problem:  # polars would wrap it in an error of its own
+        except BaseException as problem:  # polars would wrap it in its own exception
             problems.append(problem)
             raise
 
@@ -97,7 +95,7 @@ def _write_parquet(draft: Path, parts: Iterator[pl.DataFrame], schema: Mapping[s
 def _write_text(
     draft: Path, parts: Iterator[pl.DataFrame], format: str, *, target: str, spreadsheet_safe: bool
 ) -> None:
-    """Write csv, tsv or jsonl; the first part of a csv file has the header."""
+    """Write csv, tsv or jsonl; the header precedes the first part of a csv file."""
     has_warned = False
     with draft.open("wb") as file:
         for at, part in enumerate(parts):
@@ -113,9 +111,9 @@ def _write_text(
 
 
 BYTES_IN_MEMORY = 200
-"""Memory that a label takes at the peak of reading, fitting and writing a table in memory."""
+"""Peak memory per label for reading, fitting and writing a table in memory, in bytes."""
 
-UNBOUNDED = "--memory is kept while labels are coded; the workers of {} hold their shards beside it, 6 bytes a label."
+MEMORY_NOTICE = "--memory limits the encoding of labels; the workers of {} use additional memory, 6 bytes per label."
 
 IN_MEMORY_ONLY = ("anchors", "gold", "items", "save", "min_confidence")
 """Options that need all labels in memory."""
@@ -123,12 +121,12 @@ IN_MEMORY_ONLY = ("anchors", "gold", "items", "save", "min_confidence")
 
 @dataclass(frozen=True, kw_only=True)
 class LargeLabels:
-    """Labels that are read in shards.
+    """Labels to be read in shards.
 
     Attributes:
         files: The files.
-        memory: Bytes of memory that may be used.
-        reason: Why they are read so, in words.
+        memory: Memory limit in bytes.
+        reason: Why the labels are read in shards, for a notice.
     """
 
     files: LabelFiles
@@ -137,7 +135,7 @@ class LargeLabels:
 
 
 def find_large_labels(options: AggregateOptions) -> LargeLabels | None:
-    """The labels, if they are to be read in shards; None if they are read in memory."""
+    """Return the labels if they should be read in shards; None if they are read into memory."""
     if options.labels == STANDARD_STREAM and options.engine is None:
         return None
     memory, paths = options.memory or available_memory(), find_label_paths(options.labels)
@@ -147,7 +145,7 @@ def find_large_labels(options: AggregateOptions) -> LargeLabels | None:
     if options.engine is not None and (options.labels == STANDARD_STREAM or options.input.wide):
         raise no_shards(options.engine)
     if not _may_go_by_disk(options):
-        return None  # an engine may still take tags of sentences: `extensions/scale/sequence_engines.py`
+        return None  # tags of sentences are left to `extensions/scale/sequence_engines.py`
     path, kind = Path(options.labels), options.input.format
     files = open_label_files(options.labels, (path,), columns=options.input.columns, format=kind)
     if options.engine is not None:
@@ -155,14 +153,14 @@ def find_large_labels(options: AggregateOptions) -> LargeLabels | None:
     rows = files.count_rows()
     if rows * BYTES_IN_MEMORY <= memory:
         return None
-    need = f"{rows:,} labels would take about {describe_size(rows * BYTES_IN_MEMORY)} of memory"
+    need = f"{rows:,} labels would need about {describe_size(rows * BYTES_IN_MEMORY)} of memory"
     return LargeLabels(files=files, memory=memory, reason=f"{need}, more than {describe_size(memory)}: read in shards")
 
 
 def no_shards(engine: str) -> OptionError:
-    """The error for labels that an engine cannot take."""
+    """Return the error for labels that an engine does not support."""
     known = ", ".join(TABLE_SUFFIXES)
-    return OptionError(f"--engine {engine} takes long tables ({known}), and no --wide; or files of tags of sentences.")
+    return OptionError(f"--engine {engine} supports long tables ({known}) without --wide, and tags of sentences.")
 
 
 def _count_files(paths: Sequence[Path]) -> str:
@@ -170,7 +168,7 @@ def _count_files(paths: Sequence[Path]) -> str:
 
 
 def _may_go_by_disk(options: AggregateOptions) -> bool:
-    """Whether it is one long table that shards can be made of; without a limit, a large one with no option against."""
+    """Return whether this is a long table that may be read in shards."""
     path = Path(options.labels)
     kind = options.input.format or TABLE_SUFFIXES.get(path.suffix.lower())
     if kind not in TABLE_SUFFIXES.values() or not path.is_file() or options.input.wide:
@@ -182,7 +180,7 @@ def _may_go_by_disk(options: AggregateOptions) -> bool:
 
 @contextmanager
 def open_shards(options: AggregateOptions, large: LargeLabels) -> Iterator[OpenedShards]:
-    """Code the labels into shards, and open the engine over these."""
+    """Encode the labels as shards and open the engine over them."""
     _check(options)
     written_as = stream_format(options.out, options.format)
     with _shard_folder(options) as folder:
@@ -194,7 +192,7 @@ def open_shards(options: AggregateOptions, large: LargeLabels) -> Iterator[Opene
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OpenedShards:
-    """Labels in shards that are ready for a fit; see `workflows.aggregate.OpenedLabels`."""
+    """Labels in shards ready to be fitted; see `workflows.aggregate.OpenedLabels`."""
 
     options: AggregateOptions
     folder: Path
@@ -203,17 +201,17 @@ class OpenedShards:
     notices: tuple[str, ...]
 
     def suggest_method(self) -> tuple[str, str]:
-        """Return the name of the method that suits the labels, and why."""
+        """Return the name of the recommended method, and the reason."""
         if find_one_sided(sum_votes(self.engine)["given"]).any():
-            return "mace", "most labels are of annotators who only ever give one class"
+            return "mace", "most labels are by annotators who always give the same class"
         return "pool", WHY_POOL
 
     def fit(self, method: Any) -> FittedShards:
-        """Fit a method over the shards."""
+        """Fit a method to the shards."""
         if not hasattr(method, "fit_over"):
             able = [one for one in TRUTH_METHODS.loadable() if fits_over_engines(one)]
             raise OptionError(
-                f"{method.name} needs all labels in memory. Of labels in shards these can be fitted: {name_list(able)}."
+                f"{method.name} requires all labels in memory. Methods for labels in shards: {name_list(able)}."
             )
         options = self.options
         fitting = Fitting(checkpoint=options.checkpoint, every=1, threads=options.threads)
@@ -225,7 +223,7 @@ class OpenedShards:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedShards:
-    """A method that was fitted over shards; see `workflows.aggregate.FittedLabels`."""
+    """Method fitted to shards; see `workflows.aggregate.FittedLabels`."""
 
     opened: OpenedShards
     method: Any
@@ -237,7 +235,7 @@ class FittedShards:
         total = _write_answers(options, self.opened.folder, self.fit, self.method, self.opened.written_as)
         expected = _expected(self.fit, *total)
         notices = [f"{options.engine}: {engine.traffic}."] if hasattr(engine, "traffic") else []
-        notices += [UNBOUNDED.format(options.engine)] if options.memory is not None and notices else []
+        notices += [MEMORY_NOTICE.format(options.engine)] if options.memory is not None and notices else []
         return Answered(
             estimate=None,
             size=f"{pluralise(engine.n_units, 'item')}, {pluralise(engine.n_annotators, 'annotator')}",
@@ -254,7 +252,7 @@ class FittedShards:
 
 
 def _open_engine(options: AggregateOptions, folder: Path) -> AbstractContextManager[Any]:
-    """The engine that was asked for, over the shards of a folder."""
+    """Open the requested engine over the shards of a folder."""
     opened: AbstractContextManager[Any] = ENGINES.load(options.engine or "local")(
         folder, workers=options.threads or 2, address=options.address
     )
@@ -265,12 +263,12 @@ def _check(options: AggregateOptions) -> None:
     for name in IN_MEMORY_ONLY:
         if getattr(options, name) is not None:
             flag = name.replace("_", "-")
-            raise OptionError(f"--{flag} needs all labels in memory, and these are read in shards. Leave it out.")
+            raise OptionError(f"--{flag} requires all labels in memory, but these are read in shards. Remove it.")
 
 
 @contextmanager
 def _shard_folder(options: AggregateOptions) -> Iterator[Path]:
-    """The folder of the shards: beside the checkpoint, where a killed run finds it again; else a temporary one."""
+    """Yield the folder of the shards: next to the checkpoint, to resume a killed run, or a temporary folder."""
     if options.checkpoint is not None:
         folder = Path(f"{options.checkpoint}.shards")
         yield folder
@@ -286,7 +284,7 @@ def _shard_folder(options: AggregateOptions) -> Iterator[Path]:
 
 
 def _code(folder: Path, large: LargeLabels, options: AggregateOptions) -> Manifest:
-    """The labels in shards; those that a killed run left, if they are of the same files."""
+    """Encode the labels as shards, or reuse those of a killed run on the same files."""
     coding = CodingOptions(
         memory=large.memory,
         classes=options.input.classes,
@@ -302,7 +300,7 @@ def _code(folder: Path, large: LargeLabels, options: AggregateOptions) -> Manife
 def _write_answers(
     options: AggregateOptions, folder: Path, fit: EngineFit, method: Any, written_as: str
 ) -> list[float]:
-    """Write the answers shard by shard; the sum of the confidences below one, and how many these are."""
+    """Write the answers shard by shard; return the sum and the number of confidences below one."""
     total = [0.0, 0.0]
     own = fit.beliefs
 
@@ -323,7 +321,7 @@ def _write_answers(
 
 
 def answer_table(engine: Engine, items: Names, state: Arrays, method: Any) -> pl.DataFrame:
-    """The columns of `Estimate.to_frame` for the units of one shard."""
+    """Return the columns of `Estimate.to_frame` for the units of one shard."""
     q, answered = state[Q], pl.Series(state["answered"])
     if isinstance(method, MajorityVote):
         best, names = best_classes(state["own"]), items.cast(pl.String)
@@ -345,7 +343,7 @@ def answer_table(engine: Engine, items: Names, state: Arrays, method: Any) -> pl
 
 
 def _annotator_table(folder: Path, fit: EngineFit) -> pl.DataFrame:
-    """What is believed of each annotator: how many labels, how often right, and the method's own number."""
+    """Return one row per annotator: number of labels, expected accuracy and the method's weight."""
     given = sum_votes(fit.engine)["given"].sum(axis=1)
     columns: dict[str, Any] = {"annotator": read_annotators(folder), "labels": given.astype(np.int64)}
     summary = fit.summary

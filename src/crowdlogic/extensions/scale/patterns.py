@@ -1,4 +1,13 @@
-"""Labels to patterns: items that were labelled alike as one row with a count, here or by a warehouse's SQL."""
+"""Patterns: items with identical labels as one row with a count, grouped locally or by SQL in a warehouse.
+
+With few annotators who label everything, there are few distinct rows: with five annotators, five classes and missing
+labels, at most 6^5. A wide Parquet file (one row per item, one column per annotator) of any length is grouped while it
+is read, by DuckDB if installed, otherwise by polars. The answers of the patterns are joined back to the items the same
+way. A table of patterns, as created by a GROUP BY in a warehouse, gets an answer for each row. The estimates equal
+those of a fit to all items, since every sum is weighted by the counts.
+
+Axes: p pattern.
+"""
 
 from __future__ import annotations
 
@@ -51,22 +60,16 @@ from crowdlogic.workflows.aggregate import (
 )
 from crowdlogic.workflows.inputs import InputOptions, check_outputs, check_writable
 
-# The SQL that groups items by their labels, for a warehouse that holds them, and that joins the answers back.
-#
-# A wide table has a row per item and a column per annotator; a long one a row per label. Either way the result is a
-# table
-# of patterns: a column per annotator, and n_items. Names are quoted, so that any name is a name and never SQL.
-
 COUNT = "n_items"
-"""The column that says how many items a pattern stands for."""
+"""Column with the number of items of each pattern."""
 
 CONFLICTS = "n_conflicts"
-"""The column that says for how many of them an annotator gave several labels, where a long table was grouped."""
+"""Column with the number of items that have several labels by one annotator (from long tables)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LongColumns:
-    """The columns of a long table: a row per label."""
+    """Column names of a long table, which has one row per label."""
 
     item: str
     annotator: str
@@ -74,42 +77,42 @@ class LongColumns:
 
 
 def quote_name(name: str, mark: str = '"') -> str:
-    """A column's name as SQL has it; a mark within it is doubled."""
+    """Quote a column name for SQL; quotation marks within it are doubled."""
     if "\0" in name:
-        raise OptionError(f"{name!r}: is not a name of a column.")
+        raise OptionError(f"{name!r} is not a valid column name.")
     return f"{mark}{name.replace(mark, mark * 2)}{mark}"
 
 
 def quote_text(text: str) -> str:
-    """A text as SQL has it."""
+    """Quote a string literal for SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def quote_table(name: str, mark: str = '"') -> str:
-    """A table's name, such as analytics.verdicts: each part is quoted by itself."""
+    """Quote a table name, such as analytics.verdicts, part by part."""
     return ".".join(quote_name(part, mark) for part in name.split("."))
 
 
 def group_wide_sql(table: str, annotators: Sequence[str], mark: str = '"') -> str:
-    """The GROUP BY of a wide table.
+    """Return the GROUP BY query for a wide table.
 
     Args:
-        table: The table, as SQL has it.
-        annotators: The columns that hold labels.
-        mark: The quotation mark of names: a backtick in BigQuery, MySQL and Spark.
+        table: The table, quoted for SQL.
+        annotators: The columns with labels.
+        mark: Quotation mark for names: a backtick in BigQuery, MySQL and Spark.
     """
     listed = ", ".join(quote_name(name, mark) for name in annotators)
     return f"SELECT {listed}, count(*) AS {quote_name(COUNT, mark)}\nFROM {table}\nGROUP BY {listed}\nORDER BY {listed}"
 
 
 def group_long_sql(table: str, columns: LongColumns, annotators: Sequence[str], mark: str = '"') -> str:
-    """The GROUP BY of a long table: first a row per item, then the GROUP BY of these.
+    """Return the GROUP BY query for a long table, which first creates one row per item.
 
     Args:
-        table: The table, as SQL has it.
-        columns: Its columns.
-        annotators: The names of all annotators.
-        mark: The quotation mark of names.
+        table: The table, quoted for SQL.
+        columns: Columns of the table.
+        annotators: Names of all annotators.
+        mark: Quotation mark for names.
     """
     item, who, label = (quote_name(name, mark) for name in (columns.item, columns.annotator, columns.label))
     theirs = [f"CASE WHEN {who} = {quote_text(name)} THEN {label} END" for name in annotators]
@@ -142,15 +145,15 @@ def join_sql(
     added: Sequence[str],
     mark: str = '"',
 ) -> str:
-    """The answers of patterns joined back to a wide table, in which a missing label equals a missing label.
+    """Return the query that joins the answers of patterns to a wide table; missing labels compare equal.
 
     Args:
-        table: The wide table, as SQL has it.
-        answers: The table of the patterns' answers, as SQL has it.
-        annotators: The columns that both have.
-        kept: The columns of the wide table to keep, and what to call them.
-        added: The columns of the answers to add.
-        mark: The quotation mark of names.
+        table: The wide table, quoted for SQL.
+        answers: The table with the answers of the patterns, quoted for SQL.
+        annotators: The columns that both tables have.
+        kept: Columns of the wide table to keep -> new names.
+        added: Columns of the answers to add.
+        mark: Quotation mark for names.
     """
     columns = [f"t.{quote_name(name, mark)} AS {quote_name(new, mark)}" for name, new in kept.items()]
     columns += [f"a.{quote_name(name, mark)}" for name in added]
@@ -159,31 +162,23 @@ def join_sql(
     return f"SELECT {', '.join(columns)}\nFROM {table} AS t\nLEFT JOIN {answers} AS a ON {same}"
 
 
-# Tables of patterns: items that were labelled alike are one row, with how many they are.
-#
-# Few annotators who label everything give few different rows: five of them with five classes, and missing cells, at
-# most
-# 6^5. A wide table (a row per item, a column per annotator) of any length is grouped while it is read: by DuckDB
-# where it
-# is installed, else by polars. What is found for a pattern is joined back to its items the same way.
-
 ROW_NUMBER = "file_row_number"
-"""The column in which the rows of a file are numbered."""
+"""Name of the row number column of a file."""
 
 GLOB = set("*?[]{}")
-"""Characters that DuckDB would take for a pattern of file names."""
+"""Characters that DuckDB would interpret as a glob pattern in a file name."""
 
-UNGROUPED = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError)
-"""What polars raises on a file that is not what it claims to be."""
+UNREADABLE_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError)
+"""Exceptions that polars raises for a damaged file."""
 
 
 def group_rows(path: str | Path, annotators: Sequence[str], *, threads: int = 2) -> pl.DataFrame:
-    """The different rows of a wide Parquet file, sorted, and how many items each stands for, in the column n_items.
+    """Return the sorted distinct rows of a wide Parquet file, with their counts in the column n_items.
 
     Args:
         path: The file.
-        annotators: Its columns that hold labels.
-        threads: How many threads may work at once.
+        annotators: The columns with labels.
+        threads: Number of threads.
     """
     place = require_file(path)
     check_footer(place)
@@ -195,7 +190,7 @@ def group_rows(path: str | Path, annotators: Sequence[str], *, threads: int = 2)
     grouped = pl.scan_parquet(place, glob=False).group_by(*annotators).agg(pl.len().cast(pl.Int64).alias(COUNT))
     try:
         return grouped.collect(engine="streaming").sort(*annotators)
-    except UNGROUPED as problem:
+    except UNREADABLE_ERRORS as problem:
         raise _unreadable(path, problem) from problem
 
 
@@ -208,15 +203,15 @@ def join_rows(
     out: Path,
     threads: int = 2,
 ) -> None:
-    """Write a Parquet file with a row for each of a wide one: its item, and the answer of its pattern.
+    """Write a Parquet file with one row per row of a wide file: the item and the answer of its pattern.
 
     Args:
         path: The wide file.
-        answers: The columns of the annotators, and what is to be written of each pattern.
+        answers: The columns of the annotators, and the columns to write for each pattern.
         annotators: The columns of the annotators.
         item: The column of the items; None to number the rows from 0.
-        out: The file to write. It should be a new one: a failure leaves it half-written.
-        threads: How many threads may work at once.
+        out: The file to write. It should be a new file, because a failure leaves it incomplete.
+        threads: Number of threads.
     """
     place, added = require_file(path), [name for name in answers.columns if name not in annotators]
     if has_duckdb(place):
@@ -233,28 +228,28 @@ def join_rows(
     found = rows.join(answers.lazy(), on=list(annotators), how="left", nulls_equal=True, maintain_order="left")
     try:
         found.select(pl.col(item or ROW_NUMBER).alias("item"), *added).sink_parquet(out)
-    except UNGROUPED as problem:
+    except UNREADABLE_ERRORS as problem:
         raise _unreadable(path, problem) from problem
 
 
 def has_duckdb(place: Path) -> bool:
-    """Whether DuckDB is installed, and takes the path for this very file."""
+    """Return whether DuckDB is installed and would not interpret the path as a glob pattern."""
     return find_spec("duckdb") is not None and not GLOB & set(str(place))
 
 
 def parse_counts(table: pl.DataFrame, source: TableSource) -> Floats:
-    """How many items each row of a table of patterns stands for: whole numbers from 1 on."""
+    """Parse the item counts of a table of patterns: integers of at least 1."""
     counts = table[COUNT].cast(pl.Float64, strict=False)
     wrong = (counts.is_null() | ~counts.is_finite() | (counts < 1) | (counts % 1 != 0)).fill_null(value=True)
     if wrong.any():
         at = wrong.arg_true().to_numpy()
-        what = f"{COUNT} is {table[COUNT][int(at[0])]!r}, and should be how many items the row stands for"
-        raise row_error(source, at, what, "Give a whole number, 1 or more.")
+        what = f"{COUNT} must be the number of items of the row, got {table[COUNT][int(at[0])]!r}"
+        raise row_error(source, at, what, "Give an integer of at least 1.")
     return counts.to_numpy().astype(np.float64)
 
 
 def is_pattern_table(columns: Sequence[str]) -> bool:
-    """Whether the columns are those of a table of patterns."""
+    """Return whether the columns are those of a table of patterns."""
     return COUNT in columns
 
 
@@ -263,7 +258,7 @@ def _scan(place: Path, *, numbered: bool = False) -> str:
 
 
 def _copy(query: str, out: Path, path: str | Path, *, threads: int) -> None:
-    """Run a query with DuckDB, from a Parquet file to another."""
+    """Run a query with DuckDB and write the result to a Parquet file."""
     import duckdb
 
     config: dict[str, Any] = {"threads": threads}
@@ -279,9 +274,9 @@ def _copy(query: str, out: Path, path: str | Path, *, threads: int) -> None:
 
 
 def _failure(path: str | Path, out: Path, problem: Exception) -> FormatError | ResourceError:
-    """A full disk, or a file that cannot be read."""
+    """Return the error for a full disk or an unreadable file."""
     if "No space left" in str(problem):
-        return ResourceError(f"{out}: no space left on the disk. Free some, or write elsewhere.")
+        return ResourceError(f"{out}: no space left on the disk. Free some space, or write elsewhere.")
     return _unreadable(path, problem)
 
 
@@ -294,23 +289,23 @@ def _first_line(problem: Exception) -> str:
 
 
 PARQUET = "parquet"
-"""The format whose wide tables are grouped while they are read."""
+"""Format whose wide tables are grouped while reading."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PatternOptions:
-    """The options of `write_patterns` and `pattern_query`.
+    """Options of `write_patterns` and `pattern_query`.
 
     Attributes:
-        labels: The file of labels; for a query also a table of the warehouse.
-        out: The file to write.
-        format: The format to write; None to take it from the suffix.
+        labels: File of labels; for a query also a table in the warehouse.
+        out: Output file.
+        format: Output format; None to infer it from the suffix.
         spreadsheet_safe: Whether csv and tsv cells that a spreadsheet would read as formulas get a leading quote.
-        table: For a query: the table's name in the warehouse; None for that of the file.
-        annotators: For a query: the annotators, where there is no file to find them in.
-        mark: For a query: the quotation mark of names.
-        threads: How many threads may work at once.
-        input: How the file is read.
+        table: For a query: name of the table in the warehouse; None for the name of the file.
+        annotators: For a query: names of the annotators, if there is no file to read them from.
+        mark: For a query: quotation mark for names.
+        threads: Number of threads.
+        input: Options for reading the file.
     """
 
     labels: str
@@ -325,7 +320,7 @@ class PatternOptions:
 
 
 def write_patterns(options: PatternOptions) -> pl.DataFrame:
-    """Write the patterns of the labels of a file: a column per annotator, and n_items."""
+    """Write the patterns of a file of labels: one column per annotator, and n_items."""
     if options.out is None:
         raise OptionError("Say where to write with -o FILE, or print the query for a warehouse with --sql.")
     check_writable(options.out, options.format)
@@ -340,12 +335,12 @@ def write_patterns(options: PatternOptions) -> pl.DataFrame:
 
 
 def pattern_query(options: PatternOptions) -> str:
-    """The GROUP BY with which a warehouse makes the patterns of a table."""
+    """Return the GROUP BY query that creates the patterns of a table in a warehouse."""
     known = Path(options.labels).is_file()
     table = quote_table(options.table or (Path(options.labels).stem if known else options.labels), options.mark)
     if not known and not options.annotators:
         raise OptionError(
-            f"{options.labels}: there is no such file to find the annotators in. Name them: --annotators ann,bob."
+            f"{options.labels}: file not found, so the annotators are unknown. Name them: --annotators ann,bob."
         )
     if options.input.wide:
         annotators = options.annotators or wide_columns(options.labels, options.input)[1]
@@ -358,14 +353,14 @@ def pattern_query(options: PatternOptions) -> str:
 
 
 def _long_query(options: PatternOptions, table: str) -> str:
-    """The query of a long table whose names of columns and annotators are those of a file."""
+    """Return the query for a long table with the column names and annotators of a file."""
     rows, source = read_table(options.labels, format=options.input.format)
     roles = find_roles(rows.columns, options.input.columns, where=source.name)
     missing = [role for role in ("item", "annotator", "label") if role not in roles]
     if missing:
         raise LabelError(
-            f"{source.name}: no column for the {missing[0]}. Name it with --column {missing[0]}=NAME; a table with a "
-            f"column per annotator is read with --wide."
+            f"{source.name}: no column for the {missing[0]}. Name it with --column {missing[0]}=NAME, or read a table "
+            f"with one column per annotator with --wide."
         )
     found = as_text(rows[roles["annotator"]].drop_nulls().unique(maintain_order=True)).to_list()
     columns = LongColumns(**{role: roles[role] for role in ("item", "annotator", "label")})
@@ -373,7 +368,7 @@ def _long_query(options: PatternOptions, table: str) -> str:
 
 
 def is_parquet(path: str, options: InputOptions) -> bool:
-    """Whether a file is one that can be grouped while it is read."""
+    """Return whether the file is a plain Parquet file, which can be grouped while reading."""
     file = InputFile(path)
     if file.is_standard_input or file.is_folder or not Path(path).is_file():
         return False
@@ -381,7 +376,7 @@ def is_parquet(path: str, options: InputOptions) -> bool:
 
 
 def wide_columns(path: str, options: InputOptions) -> tuple[str | None, list[str]]:
-    """The column of the items and those of the annotators in a wide table."""
+    """Return the item column and the annotator columns of a wide table."""
     if is_parquet(path, options):
         columns = list(pl.read_parquet_schema(path))
     else:
@@ -391,12 +386,12 @@ def wide_columns(path: str, options: InputOptions) -> tuple[str | None, list[str
 
 
 def tabulate_patterns(labels: CrowdLabels) -> pl.DataFrame:
-    """The patterns of labels in memory: a column per annotator, and n_items."""
+    """Return the patterns of labels in memory: one column per annotator, and n_items."""
     found = find_patterns(labels)
     if found is None or labels.negated is not None:
         raise LabelError(
-            "These labels have no patterns: items are the same where few annotators give whole labels, each once and "
-            "without weights. Aggregate them as they are."
+            "These labels cannot be grouped into patterns, which requires few annotators and unweighted, complete "
+            "labels, one per annotator and item. Aggregate the labels directly."
         )
     few = labels.take_items(found.unit)
     names = class_column(labels.classes)
@@ -408,13 +403,13 @@ def tabulate_patterns(labels: CrowdLabels) -> pl.DataFrame:
             given[unit] = label
         columns[name] = names.gather(pl.Series(given, dtype=pl.UInt32))
     if COUNT in columns:
-        raise LabelError(f"An annotator is called {COUNT!r}, as the column of counts is. Rename them.")
+        raise LabelError(f"The annotator {COUNT!r} has the name of the count column. Rename the annotator.")
     counted = pl.Series(COUNT, found.times.astype(np.int64))
     return pl.DataFrame(columns).with_columns(counted)
 
 
 def read_patterns(table: pl.DataFrame, source: TableSource, options: InputOptions) -> tuple[CrowdLabels, Floats]:
-    """The labels of each pattern, its row being the item, and how many items it stands for."""
+    """Read the labels of each pattern, with rows as items, and the number of items of each pattern."""
     times = parse_counts(table, source)
     if CONFLICTS in table.columns:
         wrong = (table[CONFLICTS].cast(pl.Float64, strict=False).fill_null(1) != 0).arg_true().to_numpy()
@@ -423,7 +418,7 @@ def read_patterns(table: pl.DataFrame, source: TableSource, options: InputOption
                 pluralise(int(table[CONFLICTS][int(wrong[0])]), "item has", "items have")
                 + " several labels of one annotator"
             )
-            raise row_error(source, wrong, what, "Keep one of these labels in the table, and group it again.")
+            raise row_error(source, wrong, what, "Keep one of these labels in the table and group it again.")
     annotators = [name for name in table.columns if name not in (COUNT, CONFLICTS)]
     labels = from_wide(
         table.select(annotators),
@@ -435,17 +430,8 @@ def read_patterns(table: pl.DataFrame, source: TableSource, options: InputOption
     return labels, times
 
 
-# Truth methods over patterns: labels of which each row stands for many items that were labelled alike.
-#
-# The estimate has one unit per pattern, which is what every item with these labels gets. It is that of the whole
-# table:
-# sums count a pattern as often as there are items, and what is stated of an item depends on its labels alone.
-#
-# Axes: p pattern.
-
-
 def fits_over_patterns(name: str) -> bool:
-    """Whether the method of that name can be fitted over patterns."""
+    """Return whether the named method can be fitted to patterns."""
     return name == Ensemble.name or fits_over_engines(name)
 
 
@@ -457,18 +443,18 @@ def infer_patterns(
     fitting: Fitting = DEFAULT_FIT,
     dependence: Dependence | None = None,
 ) -> Estimate:
-    """Fit a method, and state its beliefs: the estimate of each pattern.
+    """Fit a method to patterns and return the estimate of each pattern.
 
     Args:
         method: The truth method.
-        labels: The labels of each pattern, the pattern being the item.
-        times: times[p], how many items it stands for.
-        fitting: Options of the fit; anchors and an earlier estimate name items, and there are none here.
-        dependence: How far labels of one item depend on each other; None keeps the method's own posterior.
+        labels: The labels of each pattern, with patterns as items.
+        times: times[p], the number of items of each pattern.
+        fitting: Options of the fit, without anchors or an earlier estimate, which refer to items.
+        dependence: Assumed dependence between labels of an item; None for the method's own posterior.
     """
     if not fits_over_patterns(method.name):
         able = name_list((name for name in TRUTH_METHODS.loadable() if fits_over_patterns(name)), most=20)
-        raise OptionError(f"{method.name} needs the items themselves, not patterns. These do not: {able}.")
+        raise OptionError(f"{method.name} requires items instead of patterns. Methods for patterns: {able}.")
     engine = pattern_shards(labels, times)
 
     def infer(one: Any) -> Estimate:
@@ -482,33 +468,27 @@ def infer_patterns(
     return found if dependence is None else state_confidence(labels, found, dependence=dependence, times=times)
 
 
-# Patterns to answers: a fit over items that were labelled alike, from a table of patterns or from a wide Parquet
-# file.
-#
-# A wide file of any length is grouped while it is read, fitted over its patterns, and the answers are joined back. A
-# table of patterns, as a GROUP BY of a warehouse makes it, gets an answer for each of its rows.
+MIN_STREAMED_ROWS = 1_000_000
+"""Wide Parquet files with at least this many rows are grouped while reading."""
 
-STREAMED = 1_000_000
-"""From this many rows on, a wide Parquet file is grouped while it is read."""
-
-SAMPLE, MOST_ANNOTATORS = 10_000, 40
-"""A sample of this many rows must have fewer than half as many patterns, of at most so many annotators."""
+SAMPLE_ROWS, MAX_ANNOTATORS = 10_000, 40
+"""Rows in a sample, of which fewer than half may be distinct, and the maximum number of annotators."""
 
 LEVEL = 0.95
-"""The probability that a credible interval holds the truth."""
+"""Probability of credible intervals."""
 
-NEED_ITEMS = ("anchors", "gold", "items", "min_confidence", "save")
-"""Options that are about single items."""
+ITEM_OPTIONS = ("anchors", "gold", "items", "min_confidence", "save")
+"""Options that refer to single items."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PatternSource:
-    """Where patterns come from.
+    """Source of patterns.
 
     Attributes:
         path: The file.
-        item: In a wide file, the column of the items; None where its rows are numbered.
-        annotators: In a wide file, the columns of the annotators; empty for a table of patterns.
+        item: Item column of a wide file; None if its rows are numbered.
+        annotators: Annotator columns of a wide file; empty for a table of patterns.
     """
 
     path: str
@@ -518,7 +498,7 @@ class PatternSource:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PatternTable:
-    """Patterns as they were read: a row each, with its labels and how many items it stands for."""
+    """Patterns as read: the rows, their labels and the number of items of each."""
 
     rows: pl.DataFrame
     labels: CrowdLabels
@@ -526,35 +506,35 @@ class PatternTable:
 
 
 def find_pattern_source(options: AggregateOptions) -> PatternSource | None:
-    """The patterns to aggregate: a table of them, or a wide Parquet file with few; None for any other labels."""
+    """Return the source of patterns: a table of patterns or a wide Parquet file with few; otherwise None."""
     if not options.input.wide or options.labels == STANDARD_STREAM or not Path(options.labels).is_file():
         return None
     item, annotators = wide_columns(options.labels, options.input)
     if is_pattern_table(annotators):
         return PatternSource(path=options.labels)
-    if any(getattr(options, name) is not None for name in NEED_ITEMS) or Path(options.out).suffix != ".parquet":
+    if any(getattr(options, name) is not None for name in ITEM_OPTIONS) or Path(options.out).suffix != ".parquet":
         return None
-    if not is_parquet(options.labels, options.input) or not 0 < len(annotators) <= MOST_ANNOTATORS:
+    if not is_parquet(options.labels, options.input) or not 0 < len(annotators) <= MAX_ANNOTATORS:
         return None
     found = PatternSource(path=options.labels, item=item, annotators=tuple(annotators))
-    return found if _pays(options, annotators) else None
+    return found if _has_few_patterns(options, annotators) else None
 
 
-def _pays(options: AggregateOptions, annotators: list[str]) -> bool:
-    """Whether a method over patterns was asked for, and a large file has few of these."""
+def _has_few_patterns(options: AggregateOptions, annotators: list[str]) -> bool:
+    """Return whether the method supports patterns, and the file is large and has few of them."""
     if options.method is not None and not fits_over_patterns(options.method):
         return False
     rows = pl.scan_parquet(options.labels, glob=False)
     size = int(rows.select(pl.len()).collect().item())
-    if size < STREAMED:
+    if size < MIN_STREAMED_ROWS:
         return False
-    sample = rows.slice(0, SAMPLE).select(annotators).collect()
+    sample = rows.slice(0, SAMPLE_ROWS).select(annotators).collect()
     return sample.n_unique() * 2 < len(sample)
 
 
 @contextmanager
 def open_patterns(options: AggregateOptions, source: PatternSource) -> Iterator[OpenedPatterns]:
-    """Read or make the patterns of a source."""
+    """Read or compute the patterns of a source."""
     check_answers(options)
     refuse_options(options, source)
     table = read_pattern_table(options, source)
@@ -563,7 +543,7 @@ def open_patterns(options: AggregateOptions, source: PatternSource) -> Iterator[
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OpenedPatterns:
-    """Patterns that are ready for a fit; see `workflows.aggregate.OpenedLabels`."""
+    """Patterns ready to be fitted; see `workflows.aggregate.OpenedLabels`."""
 
     options: AggregateOptions
     source: PatternSource
@@ -571,11 +551,11 @@ class OpenedPatterns:
     notices: tuple[str, ...]
 
     def suggest_method(self) -> tuple[str, str]:
-        """Return the name of the method that suits the labels, and why."""
+        """Return the name of the recommended method, and the reason."""
         return suggest_method(self.table.labels)
 
     def fit(self, method: TruthMethod) -> FittedPatterns:
-        """Fit a method over the patterns."""
+        """Fit a method to the patterns."""
         method, notices = _with_first_ties(method)
         estimate = infer_patterns(
             method,
@@ -622,7 +602,7 @@ class FittedPatterns:
         return annotators_of_patterns(self.opened.table, self.estimate)
 
     def _expected(self) -> ExpectedAccuracy | None:
-        """Return how many answers should be right; None where no confidence was calibrated."""
+        """Return the expected accuracy; None if the confidence is not calibrated."""
         answered, calibration = self.estimate.answered, self.estimate.calibration
         if calibration is None or not answered.any():
             return None
@@ -632,12 +612,12 @@ class FittedPatterns:
 
 
 def annotators_of_patterns(table: PatternTable, estimate: Estimate) -> pl.DataFrame:
-    """What is believed of each annotator: labels, the expected share of right ones, weight, and how often which label.
+    """Return one row per annotator: number of labels, expected accuracy, weight and confusion probabilities.
 
-    The column `says x if y` is how often they say x where the truth is y, for methods with confusion matrices.
+    The column `says x if y` is the probability of label x for true label y, for methods with confusion matrices.
     """
     labels, size = table.labels, len(table.labels.annotators)
-    each = table.times[labels.unit]  # how many labels a row stands for
+    each = table.times[labels.unit]  # number of labels behind each row
     given = sum_by(labels.annotator, size, each)
     right = sum_by(labels.annotator, size, each * estimate.beliefs[labels.unit, labels.label])
     low, high = credible_interval(right, given, LEVEL)
@@ -653,7 +633,7 @@ def annotators_of_patterns(table: PatternTable, estimate: Estimate) -> pl.DataFr
 
 
 def read_pattern_table(options: AggregateOptions, source: PatternSource) -> PatternTable:
-    """The patterns of a source: as they stand there, or grouped now."""
+    """Read the patterns of a source, or compute them by grouping its rows."""
     if source.annotators:
         rows = group_rows(source.path, source.annotators, threads=options.threads or 2)
         place = TableSource(f"the patterns of {source.path}")
@@ -664,17 +644,17 @@ def read_pattern_table(options: AggregateOptions, source: PatternSource) -> Patt
 
 
 def refuse_options(options: AggregateOptions, source: PatternSource) -> None:
-    """Refuse options about single items, of which a table of patterns knows nothing."""
-    given = [name for name in NEED_ITEMS if getattr(options, name) is not None]
+    """Raise an error for options about single items, which a table of patterns does not contain."""
+    given = [name for name in ITEM_OPTIONS if getattr(options, name) is not None]
     if given:
         raise OptionError(
-            f"--{given[0].replace('_', '-')} is about single items, and {source.path} is a table of patterns. "
-            f"Leave it out, or aggregate the items themselves."
+            f"--{given[0].replace('_', '-')} refers to single items, but {source.path} is a table of patterns. "
+            f"Remove it, or aggregate the items themselves."
         )
 
 
 def _with_first_ties(method: TruthMethod) -> tuple[TruthMethod, tuple[str, ...]]:
-    """Majority vote with ties decided by the order of classes: items with the same labels get the same answer."""
+    """Replace random ties of majority vote by the first class, with a notice about it."""
     if isinstance(method, MajorityVote) and Ties.named(method.ties) is Ties.random:
         notice = "Ties go to the first class, since items with the same labels get the same answer."
         return MajorityVote(ties=Ties.first, weighted=method.weighted), (notice,)

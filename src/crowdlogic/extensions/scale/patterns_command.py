@@ -1,4 +1,4 @@
-"""`crowdlogic patterns`: items that were labelled alike as one row with a count."""
+"""`crowdlogic patterns`: group items with identical labels into one row with a count."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from crowdlogic.extensions.scale.patterns import COUNT, PatternOptions, pattern_
 from crowdlogic.workflows.inputs import InputOptions, parse_names
 
 LabelsOrTable = Annotated[
-    str, typer.Argument(metavar="LABELS", help="A file of labels; with --sql also a table's name in the warehouse.")
+    str, typer.Argument(metavar="LABELS", help="File of labels; with --sql also the name of a table in the warehouse.")
 ]
-OutOption = Annotated[str | None, typer.Option("--out", "-o", help="Where to write the patterns.")]
-SqlOption = Annotated[bool, typer.Option("--sql", help="Print the query that groups them in a warehouse.")]
+OutOption = Annotated[str | None, typer.Option("--out", "-o", help="Output file.")]
+SqlOption = Annotated[bool, typer.Option("--sql", help="Print the query that groups the items in a warehouse.")]
 FromOption = Annotated[
-    str | None, typer.Option("--from", metavar="TABLE", help="With --sql: the table's name in the warehouse.")
+    str | None, typer.Option("--from", metavar="TABLE", help="With --sql: name of the table in the warehouse.")
 ]
 AnnotatorsOption = Annotated[
-    str | None, typer.Option("--annotators", help="With --sql: the annotators, if there is no file that names them.")
+    str | None, typer.Option("--annotators", help="With --sql: the annotators, if there is no file to read them from.")
 ]
 BackticksOption = Annotated[
-    bool, typer.Option("--backticks", help="With --sql: quote names as BigQuery, MySQL and Spark do.")
+    bool, typer.Option("--backticks", help="With --sql: quote names with backticks, for BigQuery, MySQL and Spark.")
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PatternsOutput(Output):
-    """Items with identical labels.
+    """JSON output of `crowdlogic patterns`.
 
     Attributes:
-        items: Items; null with --sql.
-        patterns: Patterns; null with --sql.
-        sql: With --sql: the query.
+        items: Number of items; null with --sql.
+        patterns: Number of patterns; null with --sql.
+        sql: The query, with --sql.
     """
 
     items: int | None = None
@@ -58,7 +58,7 @@ def command(
     from_: FromOption = None,
     annotators: AnnotatorsOption = None,
     backticks: BackticksOption = False,
-    threads: Annotated[int, typer.Option("--threads", min=1, help="How many threads may work at once.")] = 2,
+    threads: Annotated[int, typer.Option("--threads", min=1, help="Number of threads.")] = 2,
     to: ToOption = None,
     spreadsheet_safe: SpreadsheetOption = False,
     input: InputOptions,
@@ -67,9 +67,9 @@ def command(
     """Group items with identical labels, locally or by SQL in a warehouse."""
     require_free_output(out, as_json=json)
     if sql and out is not None:
-        raise OptionError(f"--sql prints a query, -o {out} writes patterns. Leave one of them out.")
+        raise OptionError(f"--sql prints a query, -o {out} writes patterns. Remove one of them.")
     if not sql and (from_ is not None or annotators is not None or backticks):
-        raise OptionError("--from, --annotators and --backticks say what the query of --sql looks like. Add --sql.")
+        raise OptionError("--from, --annotators and --backticks require --sql. Add --sql.")
     options = PatternOptions(
         labels=labels,
         out=out,

@@ -1,8 +1,8 @@
-"""Ray: shards live in actors, on one machine or on a cluster, and each step moves only parameters and count tables.
+"""Ray engine: shards live in actors on one machine or a cluster; steps only transfer parameters and count tables.
 
-An actor reads its shards from the coded folder once, when it starts. A step is sent to all actors; what belongs to the
-units (states) stays in the object store of the machine where it was made, and only references to it are kept here. A
-worker that dies is started again by Ray, reads its shards again and does its step again: the answer is the same.
+An actor reads its shards from the encoded folder when it starts. A step is sent to all actors. Per-unit states stay in
+the object store of the machine that created them, and the driver only keeps references. If a worker dies, Ray restarts
+it; it reads its shards and repeats its step with the same result.
 
 Axes: i unit.
 """
@@ -26,17 +26,17 @@ from crowdlogic.extensions.scale.coded_files import read_shard
 from crowdlogic.extensions.scale.remote import RemoteEngine, require_manifest, size_of
 
 RayStates = tuple[Any, ...]
-"""References to the states of each worker's shards, in the order of the workers."""
+"""References to the states of the shards, one per worker."""
 
 LOOPBACK = "127.0.0.1"
-"""The address that a Ray started here listens at: this machine alone."""
+"""Address of a locally started Ray, reachable from this machine only."""
 
-PATIENCE = 30.0
+CORE_TIMEOUT = 30.0
 """Seconds to wait for a free processor core."""
 
 
 class ShardWorker:
-    """Some shards, and steps over them; Ray runs one such object in a process of its own."""
+    """Ray actor that owns some shards and runs steps on them in its own process."""
 
     def __init__(self, folder: str, shards: Sequence[int]) -> None:
         self.shards = [read_shard(Path(folder), at) for at in shards]
@@ -44,7 +44,7 @@ class ShardWorker:
     def sum(
         self, step: Step, parameters: Arrays, states: Sequence[Arrays] | None
     ) -> tuple[dict[str, NDArray[Any]], list[Arrays]]:
-        """The counts of these shards, added in their order, and the new states."""
+        """Return the sum of the counts of these shards, in order, and the new states."""
         own = _own(parameters)
         found = [step(shard, own, states[at] if states else {}) for at, shard in enumerate(self.shards)]
         counts = dict(found[0][0])
@@ -53,16 +53,16 @@ class ShardWorker:
         return counts, [state for _, state in found]
 
     def state(self, step: Step, parameters: Arrays, states: Sequence[Arrays] | None, at: int) -> Arrays:
-        """The new state of one of these shards."""
+        """Return the new state of one of these shards."""
         return step(self.shards[at], _own(parameters), states[at] if states else {})[1]
 
     def process(self) -> int:
-        """The number of the process, once the shards are loaded."""
+        """Return the process id, once the shards are loaded."""
         return os.getpid()
 
 
 class RayEngine(RemoteEngine):
-    """The `Engine` of Ray.
+    """`Engine` for Ray.
 
     Attributes:
         n_workers: Number of actors.
@@ -75,18 +75,18 @@ class RayEngine(RemoteEngine):
         if self._started:
             start_ray(workers, address)
         self.n_workers = max(min(workers, size, _free_cores()), 1)
-        # Shards are dealt out in turn, so that all workers have one of those that are streamed next
+        # Shards are assigned round-robin, so that all workers take part in streaming
         self._dealt = [list(range(at, size, self.n_workers)) for at in range(self.n_workers)]
         actor = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(ShardWorker)
         self._workers = [actor.remote(str(folder.resolve()), shards) for shards in self._dealt]
         self.processes()
 
     def processes(self) -> list[int]:
-        """The number of each worker's process, once all shards are loaded."""
+        """Return the process ids of the workers, once all shards are loaded."""
         return _get([worker.process.remote() for worker in self._workers])
 
     def sum(self, step: Step, parameters: Arrays, states: RayStates | None = None) -> tuple[Arrays, RayStates]:
-        """The counts of all shards, and references to the new states."""
+        """Return the sum of all counts, and references to the new states."""
         sent = ray.put(dict(parameters))
         given = states or (None,) * self.n_workers
         calls = [
@@ -101,7 +101,7 @@ class RayEngine(RemoteEngine):
         return total, tuple(kept for _, kept in calls)
 
     def stream(self, step: Step, parameters: Arrays, states: RayStates | None = None) -> Iterator[tuple[slice, Arrays]]:
-        """The new state of each shard, in the order of the units; a few shards ahead of who reads them."""
+        """Yield the new state of each shard in the order of the units, prefetching a few shards."""
         sent, given = ray.put(dict(parameters)), states or (None,) * self.n_workers
         waiting: list[Any] = []
         for at, run in enumerate(self.runs()):
@@ -118,7 +118,7 @@ class RayEngine(RemoteEngine):
         return run, state
 
     def scatter(self, arrays: Arrays) -> RayStates:
-        """States from arrays with all units as first axis."""
+        """Create states from arrays with all units as first axis."""
         runs = self.runs()
         self.traffic.add(states=size_of(arrays))
         return tuple(
@@ -127,7 +127,7 @@ class RayEngine(RemoteEngine):
         )
 
     def gather(self, states: RayStates) -> dict[str, NDArray[Any]]:
-        """Arrays with all units as first axis from states."""
+        """Collect states into arrays with all units as first axis."""
         by_shard: dict[int, Arrays] = {}
         for shards, found in zip(self._dealt, _get(list(states)), strict=True):
             by_shard |= dict(zip(shards, found, strict=True))
@@ -135,7 +135,7 @@ class RayEngine(RemoteEngine):
         return {name: np.concatenate([by_shard[at][name] for at in sorted(by_shard)]) for name in by_shard[0]}
 
     def close(self) -> None:
-        """End the workers, and Ray itself where it was started here."""
+        """Stop the workers; shut Ray down if this engine started it."""
         for worker in self._workers:
             with suppress(ray.exceptions.RayError):
                 ray.kill(worker)
@@ -144,18 +144,18 @@ class RayEngine(RemoteEngine):
 
 
 def open_ray(folder: Path, *, workers: int = 2, address: str | None = None) -> RayEngine:
-    """The engine over a coded folder, which all machines of a cluster must see at the same path.
+    """Open the engine over an encoded folder, which all machines of a cluster must see at the same path.
 
     Args:
         folder: The coded folder.
-        workers: Number of actors, each with a processor core.
-        address: The cluster's address, such as auto or ray://host:10001; None for one on this machine alone.
+        workers: Number of actors, each of which uses one processor core.
+        address: Address of the cluster, such as auto or ray://host:10001; None to start Ray on this machine.
     """
     return RayEngine(folder, workers=workers, address=address)
 
 
 def start_ray(workers: int, address: str | None = None) -> None:
-    """Connect to a cluster, or start Ray on this machine, for nobody else to reach."""
+    """Connect to a cluster, or start Ray on this machine, reachable from here only."""
     quietly: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address is not None:
         ray.init(address=address, **quietly)
@@ -164,29 +164,29 @@ def start_ray(workers: int, address: str | None = None) -> None:
 
 
 def _free_cores() -> int:
-    """How many processor cores nobody uses; a worker that waits for one would wait for ever.
+    """Return the number of free processor cores, since a worker without a free core would wait forever.
 
-    Those of workers that have just ended are free a moment later, so it is asked again for a while.
+    The cores of workers that just stopped are only released after a moment, so this polls for a while.
     """
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + CORE_TIMEOUT
     while not (free := int(ray.available_resources().get("CPU", 0))):
         if time.monotonic() > deadline:
-            raise ResourceError("Ray has no free processor core: all are in use. Wait, or give it another --address.")
+            raise ResourceError("Ray has no free processor core. Wait until one is free, or set another --address.")
         time.sleep(0.1)
     return free
 
 
 def _get(references: list[Any]) -> list[Any]:
-    """What the references stand for; a worker or a machine that cannot be replaced is an error in one sentence."""
+    """Fetch the referenced objects; a lost worker or machine becomes an error of one sentence."""
     try:
         return list(ray.get(references))
     except (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError) as problem:
         raise ResourceError(
-            f"Ray lost a worker and could not replace it ({str(problem).splitlines()[0][:120]}). Run it again; with "
-            f"--checkpoint it goes on from where it was."
+            f"Ray lost a worker and could not replace it ({str(problem).splitlines()[0][:120]}). Run it again; "
+            f"with --checkpoint it resumes where it stopped."
         ) from problem
 
 
 def _own(parameters: Arrays) -> dict[str, NDArray[Any]]:
-    """The parameters as arrays of this process: those that Ray hands over are read-only views of shared memory."""
+    """Copy the parameters, since Ray passes read-only views of shared memory."""
     return {name: np.array(array) for name, array in parameters.items()}

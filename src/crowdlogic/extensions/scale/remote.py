@@ -1,4 +1,4 @@
-"""What engines whose shards are in other processes share: what the labels are, and how many bytes were moved."""
+"""Base class of engines with shards in other processes: label properties and counts of transferred bytes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from crowdlogic.extensions.scale.coded_files import MANIFEST, Manifest, read_man
 
 @dataclass
 class Traffic:
-    """Bytes moved so far between the process that fits and those that hold the shards.
+    """Bytes transferred between the fitting process and the processes with the shards.
 
     Attributes:
         steps: Number of steps over all shards.
-        parameters: Bytes of parameters sent to workers, in all.
-        counts: Bytes of counts that came back.
-        states: Bytes of what belongs to the units that came here or went there: beliefs to write, checkpoints.
+        parameters: Total bytes of parameters sent to workers.
+        counts: Total bytes of counts received.
+        states: Total bytes of per-unit states sent or received: beliefs to write, checkpoints.
     """
 
     steps: int = 0
@@ -32,7 +32,7 @@ class Traffic:
     states: int = 0
 
     def add(self, *, parameters: int = 0, counts: int = 0, states: int = 0) -> None:
-        """Count what was moved; counts come back once a step."""
+        """Add transferred bytes; a call with counts marks the end of a step."""
         self.steps += counts > 0
         self.parameters += parameters
         self.counts += counts
@@ -40,36 +40,36 @@ class Traffic:
 
     @property
     def per_step(self) -> int:
-        """Bytes that a step moves."""
+        """Average bytes per step."""
         return round((self.parameters + self.counts) / max(self.steps, 1))
 
     def __str__(self) -> str:
         return (
-            f"{self.steps:,} steps moved {describe_size(self.per_step)} each (in all {describe_size(self.parameters)} "
-            f"of parameters there and {describe_size(self.counts)} of counts back), and beliefs took "
-            f"{describe_size(self.states)}"
+            f"{self.steps:,} steps transferred {describe_size(self.per_step)} each (in total "
+            f"{describe_size(self.parameters)} of parameters sent, {describe_size(self.counts)} of counts received), "
+            f"and beliefs took {describe_size(self.states)}"
         )
 
 
 def size_of(arrays: Arrays) -> int:
-    """Bytes of some arrays."""
+    """Return the total size of the arrays in bytes."""
     return sum(int(array.nbytes) for array in arrays.values())
 
 
 def require_manifest(folder: Path) -> Manifest:
-    """What a coded folder holds; an error where it is none, or an unfinished one."""
+    """Read the manifest of an encoded folder; raise an error if it is missing."""
     manifest = read_manifest(folder)
     if manifest is None:
-        raise FormatError(f"{folder}: holds no {MANIFEST}, so it is not a folder of shards, or an unfinished one.")
+        raise FormatError(f"{folder}: contains no {MANIFEST}, so it is not a folder of shards or is incomplete.")
     return manifest
 
 
 class RemoteEngine:
-    """The part of an `Engine` that needs no shards.
+    """Base class of engines, with everything that does not need the shards.
 
     Attributes:
-        manifest: What the shards hold, and how they are cut.
-        traffic: The bytes that were moved.
+        manifest: Description of the shards.
+        traffic: Transferred bytes.
     """
 
     partial = False
@@ -105,33 +105,33 @@ class RemoteEngine:
 
     @property
     def n_codes(self) -> int:
-        """Number of codes that labels have."""
+        """Number of distinct label codes."""
         return len(self.classes)
 
     def runs(self) -> list[slice]:
-        """The units of each shard, among all."""
+        """Return the range of units of each shard."""
         return [slice(size.first, size.first + size.units) for size in self.manifest.shards]
 
     def digest(self) -> str:
-        """A fingerprint of the labels: the one that the same folder has where it is read in this process."""
+        """Return a fingerprint of the labels, equal to that of the same folder opened locally."""
         named = [str(name) for name in self.classes]
         return digest(digest(asdict(self.manifest)), named, self.n_units, self.n_annotators)
 
     @abstractmethod
     def sum(self, step: Step, parameters: Arrays, states: States = None) -> tuple[Arrays, States]:
-        """The counts of all shards, added in their order, and the new states."""
+        """Return the sum of the counts of all shards, in order, and the new states."""
 
     @abstractmethod
     def gather(self, states: States) -> Arrays:
-        """Arrays with all units as first axis from states."""
+        """Collect states into arrays with all units as first axis."""
 
     def concat(self, step: Step, parameters: Arrays, states: States = None) -> Arrays:
-        """The new states of all shards as arrays with all units as first axis."""
+        """Return the new states of all shards as arrays with all units as first axis."""
         return self.gather(self.sum(step, parameters, states)[1])
 
     @abstractmethod
     def close(self) -> None:
-        """End what was started."""
+        """Release workers and sessions started by this engine."""
 
     def __enter__(self) -> Self:
         return self

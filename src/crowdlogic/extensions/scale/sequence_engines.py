@@ -1,4 +1,4 @@
-"""Tags of sentences over an engine: read here, written as shards of whole sentences, and fitted where these are."""
+"""Sequence labels on an engine: tags are read in memory and written as shards of whole sentences for a remote fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.extensions.scale.coded_files import ROWS, write_coded
+from crowdlogic.extensions.scale.coded_files import SHARD_ROWS, write_coded
 from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.word_hmm import FitsSequences
@@ -22,14 +22,14 @@ from crowdlogic.workflows.aggregate import AggregateOptions, FittedInMemory, Lab
 
 @dataclass(frozen=True, kw_only=True)
 class ThroughEngine:
-    """A method for tags of sentences whose steps are an engine's.
+    """Sequence method whose steps run on an engine.
 
     Attributes:
         method: The method.
-        engine: The engine's name in `registry.ENGINES`.
-        workers: Number of its workers.
-        address: The address of a cluster; None for this machine.
-        beside: The file beside which the shards are, until the fit is done.
+        engine: Name of the engine in `registry.ENGINES`.
+        workers: Number of workers of the engine.
+        address: Address of a cluster; None for this machine.
+        beside: A file; the shards are in its folder until the fit is done.
     """
 
     method: FitsSequences
@@ -40,13 +40,13 @@ class ThroughEngine:
 
     @property
     def name(self) -> str:
-        """The method's name."""
+        """Name of the method."""
         return self.method.name
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
-        """Write the tags as shards, a few for each worker, and fit over them."""
+        """Write the tags as shards, about two for each worker, and fit the method on the engine."""
         home = Path(self.beside).resolve().parent
-        rows = min(ROWS, -(-labels.n_labels // (2 * self.workers)) or 1)
+        rows = min(SHARD_ROWS, -(-labels.n_labels // (2 * self.workers)) or 1)
         with tempfile.TemporaryDirectory(prefix=".crowdlogic-shards-", dir=home) as folder:
             write_coded(folder, self.method.arrange(labels), rows=rows, anchors=fitting.anchors)
             opened = ENGINES.load(self.engine)(Path(folder), workers=self.workers, address=self.address)
@@ -56,16 +56,16 @@ class ThroughEngine:
 
 @contextmanager
 def open_sequences(options: AggregateOptions) -> Iterator[SequencesOverEngine]:
-    """Read the tags in memory, to be fitted over an engine."""
+    """Read the tags into memory for a fit on an engine."""
     with open_in_memory(options) as labels:
         yield SequencesOverEngine(**{field.name: getattr(labels, field.name) for field in fields(labels)})
 
 
 class SequencesOverEngine(LabelsInMemory):
-    """Labels in memory, of which an engine makes the steps of a fit."""
+    """Labels in memory that are fitted on an engine."""
 
     def fit(self, method: Any) -> FittedInMemory:
-        """Fit a method over the engine, if it can be."""
+        """Fit a method on the engine; raise an error if it does not support engines."""
         options = self.options
         engine = ENGINES.check(options.engine or "")
         if not self.crowd.labels.is_sequential:
@@ -75,8 +75,7 @@ class SequencesOverEngine(LabelsInMemory):
         if not hasattr(method, "infer_over"):
             able = [name for name in TRUTH_METHODS.loadable() if hasattr(TRUTH_METHODS.load(name), "infer_over")]
             raise OptionError(
-                f"{method.name} takes tags of sentences in memory alone. Leave --engine out, or use "
-                f"{' or '.join(able)}."
+                f"{method.name} requires all tags in memory. Remove --engine, or use {' or '.join(able)}."
             )
         through = ThroughEngine(
             method=method,

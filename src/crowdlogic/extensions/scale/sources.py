@@ -1,7 +1,6 @@
-"""Sources of labels that `aggregate` does not read in memory: patterns, tables in shards, sentences over an engine.
+"""Label sources that `aggregate` does not read into memory: patterns, tables in shards, sequences on an engine.
 
-Each function returns the opened labels, or None to leave them to the next one. What it takes to read them is imported
-when it is needed.
+Each function returns the opened labels, or None to pass them on to the next source. Modules are imported when needed.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def find_patterns(options: AggregateOptions) -> AbstractContextManager[OpenedLabels] | None:
-    """Open a table of patterns, or a large wide file of which few patterns can be made."""
+    """Open a table of patterns, or a large wide file with few distinct patterns."""
     if not options.input.wide:
         return None
     from crowdlogic.extensions.scale.patterns import find_pattern_source, open_patterns
@@ -25,7 +24,7 @@ def find_patterns(options: AggregateOptions) -> AbstractContextManager[OpenedLab
 
 
 def find_shards(options: AggregateOptions) -> AbstractContextManager[OpenedLabels] | None:
-    """Open a long table that does not fit into memory, or that an engine is asked to process."""
+    """Open a long table that does not fit into memory, or for which an engine was requested."""
     if options.engine is None and not may_be_large(options.labels, options.memory):
         return None
     from crowdlogic.extensions.scale.out_of_core import find_large_labels, open_shards
@@ -35,7 +34,7 @@ def find_shards(options: AggregateOptions) -> AbstractContextManager[OpenedLabel
 
 
 def find_sequences(options: AggregateOptions) -> AbstractContextManager[OpenedLabels] | None:
-    """Open tags of sentences that an engine is asked to process."""
+    """Open tags of sentences for which an engine was requested."""
     if options.engine is None:
         return None
     from crowdlogic.extensions.scale.sequence_engines import open_sequences
@@ -43,29 +42,27 @@ def find_sequences(options: AggregateOptions) -> AbstractContextManager[OpenedLa
     return open_sequences(options)
 
 
-# How much memory a job may use: what a person says, or most of what is free.
+USABLE_SHARE = 0.6
+"""Share of the free memory used by default."""
 
-USABLE = 0.6
-"""The share of free memory that a job takes without being told."""
-
-UNKNOWN = 8 << 30
-"""Bytes that are taken to be free where the system does not say."""
+DEFAULT_FREE_BYTES = 8 << 30
+"""Free memory assumed if the system does not report it, in bytes."""
 
 SMALL_FILE = 200_000_000
-"""A smaller file is read in memory without a closer look, unless a limit is given."""
+"""Smaller files are read into memory without further checks, unless a limit is given."""
 
 MEMINFO = Path("/proc/meminfo")
 GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def available_memory() -> int:
-    """Bytes that a job may use."""
+    """Return the memory that a job may use, in bytes."""
     found = [size for size in (_free(), _group_limit()) if size is not None]
-    return int(USABLE * min(found, default=UNKNOWN))
+    return int(USABLE_SHARE * min(found, default=DEFAULT_FREE_BYTES))
 
 
 def _free() -> int | None:
-    """Bytes that are free, as Linux says."""
+    """Return the free memory reported by Linux, in bytes."""
     try:
         lines = MEMINFO.read_text().splitlines()
     except OSError:
@@ -75,7 +72,7 @@ def _free() -> int | None:
 
 
 def _group_limit() -> int | None:
-    """Bytes that a container may use."""
+    """Return the memory limit of the container, in bytes."""
     try:
         text = GROUP_LIMIT.read_text().strip()
     except OSError:
@@ -84,6 +81,6 @@ def _group_limit() -> int | None:
 
 
 def may_be_large(name: str, memory: int | None) -> bool:
-    """Whether labels may have to be read in shards: a large file, a folder, a pattern, or with a limit."""
+    """Return whether labels may need shards: a large file, a folder, a glob pattern, or a memory limit."""
     place = Path(name)
     return memory is not None or not place.is_file() or place.stat().st_size >= SMALL_FILE

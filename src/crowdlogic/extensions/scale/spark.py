@@ -1,8 +1,8 @@
-"""Spark: shards are rows of a DataFrame, partitioned by item; a step is a mapInArrow over them with our kernels.
+"""Spark engine: shards are rows of a DataFrame, partitioned by item, and a step is a mapInArrow with our kernels.
 
-Parameters are broadcast, the counts of a partition are added where they are made, those of many partitions in a tree;
-what belongs to the units (states) stays in a cached DataFrame. A task whose worker died is run again by Spark, from the
-coded folder or from the cached rows. Arrays travel as safetensors, which hold numbers and nothing else.
+Parameters are broadcast. The counts of a partition are added up by its worker, those of many partitions in a tree.
+Per-unit states stay in a cached DataFrame. If a worker dies, Spark repeats the task from the encoded folder or the
+cached rows. Arrays are transferred as safetensors, a format that contains nothing but numbers.
 
 Axes: i unit.
 """
@@ -36,64 +36,64 @@ from crowdlogic.extensions.scale.coded_files import Manifest, read_shard
 from crowdlogic.extensions.scale.remote import RemoteEngine, require_manifest, size_of
 
 LOOPBACK = "127.0.0.1"
-"""The address that a Spark started here listens at: this machine alone."""
+"""Address of a locally started Spark, reachable from this machine only."""
 
-ATTEMPTS = 4
-"""How often a task of a local Spark is tried, as on a cluster."""
+MAX_ATTEMPTS = 4
+"""Maximum number of attempts of a task in a local Spark, as on a cluster."""
 
-MANY = 64
-"""The counts of more partitions than this are added in a tree, and not here."""
+MAX_DIRECT_PARTITIONS = 64
+"""With more partitions than this, counts are added in a tree instead of by the driver."""
 
-CACHED = 128
-"""Shards of a folder that a worker keeps in memory: about 0.8 GB of them."""
+MAX_CACHED_SHARDS = 128
+"""Maximum number of shards that a worker keeps in memory, about 0.8 GB."""
 
-FOUND = "shard int, arrays binary, state binary, counts binary, with_state boolean"
-"""What a step gives: a row for each shard that has a state, and one for the counts of a partition."""
+STEP_SCHEMA = "shard int, arrays binary, state binary, counts binary, with_state boolean"
+"""Schema of a step's result: one row per shard with a state, and one with the counts of the partition."""
 
-CARRIED = ("shard", "arrays", "state")
-"""The columns of a shard with its state."""
+STATE_COLUMNS = ("shard", "arrays", "state")
+"""Columns of a shard with its state."""
 
 Batches = Iterator[pa.RecordBatch]
 
 _KEPT: dict[str, dict[int, Shard]] = {}
-"""The shards that this worker keeps, of one folder at a time."""
+"""Cache of shards in a worker, for one folder at a time."""
 
 
 @dataclass(frozen=True)
 class FolderShards:
-    """The shards of a coded folder, which all machines see at the same path."""
+    """Access to the shards of an encoded folder, which all machines must see at the same path."""
 
     folder: str
 
     def __call__(self, row: dict[str, Any]) -> Shard:
-        """The shard of a row: its number says which."""
+        """Return the shard with the number in the row."""
         return _kept_shard(self.folder, row["shard"])
 
 
 @dataclass(frozen=True)
 class RowShards:
-    """Shards whose arrays are in the rows themselves."""
+    """Access to shards whose arrays are stored in the rows."""
 
     def __call__(self, row: dict[str, Any]) -> Shard:
-        """The shard of a row."""
+        """Return the shard stored in the row."""
         return Shard(first=0, **load(row["arrays"]))
 
 
 class SparkStates:
-    """The shards with their states: a cached DataFrame, which is freed when nobody holds it any more."""
+    """States of the shards in a cached DataFrame, which is freed by garbage collection."""
 
     def __init__(self, frame: DataFrame) -> None:
-        self.rows = frame.where("state is not null").select(*(name for name in CARRIED if name in frame.columns))
+        self.rows = frame.where("state is not null").select(*(name for name in STATE_COLUMNS if name in frame.columns))
         _when_gone(self, frame.unpersist)
 
 
 class SparkEngine(RemoteEngine):
-    """The `Engine` of Spark.
+    """`Engine` for Spark.
 
     Attributes:
-        session: The session.
-        rows: One row per shard: its number as shard and, unless they are read from a folder, its arrays.
-        n_partitions: Number of partitions that the rows are in.
+        session: The Spark session.
+        rows: One row per shard: its number as shard and, unless read from a folder, its arrays.
+        n_partitions: Number of partitions of the rows.
     """
 
     def __init__(
@@ -110,14 +110,14 @@ class SparkEngine(RemoteEngine):
         self.n_partitions = max(min(session.sparkContext.defaultParallelism, len(manifest.shards)), 1)
 
     def sum(self, step: Step, parameters: Arrays, states: SparkStates | None = None) -> tuple[Arrays, Any]:
-        """The counts of all shards, and the new states, which stay in a cached DataFrame."""
+        """Return the sum of all counts, and the new states, which stay in a cached DataFrame."""
         frame = self.map(step, parameters, states)
         if states is not None:
             frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
         found = self._counts(frame)
         if states is not None and not any(found["with_state"].to_pylist()):
             frame.unpersist()
-        if states is None and any(found["with_state"].to_pylist()):  # it made states of nothing: once more, kept
+        if states is None and any(found["with_state"].to_pylist()):  # the step created new states: rerun and cache them
             frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
             found = self._counts(frame)
         tables = [load(one) for one in found["counts"].to_pylist()]
@@ -128,24 +128,24 @@ class SparkEngine(RemoteEngine):
         return total, SparkStates(frame) if any(found["with_state"].to_pylist()) else None
 
     def map(self, step: Step, parameters: Arrays, states: SparkStates | None = None) -> DataFrame:
-        """A step over all shards, as a DataFrame of what it gives."""
+        """Return the (lazy) DataFrame with the results of a step over all shards."""
         sent = self.session.sparkContext.broadcast(save(_whole(parameters)))
         rows = self.rows if states is None else states.rows
-        frame = rows.mapInArrow(partial(_run_step, step=step, shards=self._shards, sent=sent), FOUND)
+        frame = rows.mapInArrow(partial(_run_step, step=step, shards=self._shards, sent=sent), STEP_SCHEMA)
         _when_gone(frame, sent.unpersist)
         return frame
 
     def _counts(self, frame: DataFrame) -> pa.Table:
-        """The counts of the partitions; where these are many, added up in a tree."""
+        """Collect the counts of the partitions, added up in a tree if there are many."""
         counted = frame.where("counts is not null").select("counts", "with_state")
-        if self.n_partitions > MANY:
+        if self.n_partitions > MAX_DIRECT_PARTITIONS:
             counted = counted.repartition(round(self.n_partitions**0.5)).mapInArrow(_add_tables, counted.schema)
         return collect_rows(counted)
 
     def stream(
         self, step: Step, parameters: Arrays, states: SparkStates | None = None
     ) -> Iterator[tuple[slice, Arrays]]:
-        """The new state of each shard, in the order of the units, a partition at a time."""
+        """Yield the new state of each shard in the order of the units, one partition at a time."""
         frame = self.map(step, parameters, states).where("state is not null").select("state")
         found = frame.toLocalIterator(prefetchPartitions=True)
         for run, row in zip(self.runs(), found, strict=True):
@@ -154,7 +154,7 @@ class SparkEngine(RemoteEngine):
             yield run, state
 
     def scatter(self, arrays: Arrays) -> SparkStates:
-        """States from arrays with all units as first axis."""
+        """Create states from arrays with all units as first axis."""
         self.traffic.add(states=size_of(arrays))
         cut = [{name: array[run] for name, array in arrays.items()} for run in self.runs()]
         table = pa.table(
@@ -167,13 +167,13 @@ class SparkEngine(RemoteEngine):
         return SparkStates(frame.persist(StorageLevel.MEMORY_AND_DISK))
 
     def gather(self, states: SparkStates) -> dict[str, NDArray[Any]]:
-        """Arrays with all units as first axis from states."""
+        """Collect states into arrays with all units as first axis."""
         parts = [load(one) for one in collect_rows(states.rows.select("state"))["state"].to_pylist()]
         self.traffic.add(states=sum(map(size_of, parts)))
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def close(self) -> None:
-        """Free the rows, and end Spark where it was started here."""
+        """Free the rows; stop the Spark session if this engine started it."""
         if self._started:
             self.session.stop()
         else:
@@ -181,12 +181,12 @@ class SparkEngine(RemoteEngine):
 
 
 def open_spark(folder: Path, *, workers: int = 2, address: str | None = None) -> SparkEngine:
-    """The engine over a coded folder, which all machines of a cluster must see at the same path.
+    """Open the engine over an encoded folder, which all machines of a cluster must see at the same path.
 
     Args:
         folder: The coded folder.
-        workers: Number of processor cores, where Spark is started here.
-        address: The master's address, such as spark://host:7077; None for one on this machine alone.
+        workers: Number of processor cores for a locally started Spark.
+        address: Address of the master, such as spark://host:7077; None to start Spark on this machine.
     """
     session, started = start_spark(workers, address)
     manifest = require_manifest(folder)
@@ -197,27 +197,27 @@ def open_spark(folder: Path, *, workers: int = 2, address: str | None = None) ->
 
 
 def start_spark(workers: int, address: str | None = None) -> tuple[SparkSession, bool]:
-    """The session that is there, or a new one; and whether it is new."""
+    """Return the active session or a new one, and whether it is new."""
     active = SparkSession.getActiveSession()
     if active is not None:
         return active, False
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        raise MissingExtraError("Spark needs Java 17 or later, and there is none. Install it, or set JAVA_HOME.")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers' Python is this one
+        raise MissingExtraError("Spark needs Java 17 or later, which was not found. Install it, or set JAVA_HOME.")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers use the same Python
     builder = SparkSession.builder.appName("crowdlogic").config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "OFF")
     if address is None:
-        builder = builder.master(f"local[{workers},{ATTEMPTS}]")
+        builder = builder.master(f"local[{workers},{MAX_ATTEMPTS}]")
         builder = builder.config("spark.driver.host", LOOPBACK).config("spark.driver.bindAddress", LOOPBACK)
-        builder = builder.config("spark.python.unix.domain.socket.enabled", "true")  # a step over TCP waits 40 ms more
+        builder = builder.config("spark.python.unix.domain.socket.enabled", "true")  # 40 ms faster per step than TCP
     else:
         builder = builder.master(address)
-    # The partitions are as we cut them: nothing is to be planned again while it runs
+    # Keep the partitions as created: no adaptive re-planning
     return builder.config("spark.sql.adaptive.enabled", "false").getOrCreate(), True
 
 
 def _run_step(batches: Batches, *, step: Step, shards: FolderShards | RowShards, sent: Any) -> Batches:
-    """The step over the shards of a partition, in a worker of Spark."""
+    """Run the step on the shards of a partition, in a Spark worker."""
     parameters = {name: np.array(array) for name, array in load(sent.value).items()}
     total, with_state = None, False
     for batch in batches:
@@ -232,13 +232,13 @@ def _run_step(batches: Batches, *, step: Step, shards: FolderShards | RowShards,
 
 
 def _found(*, shard: int | None = None, with_state: bool = False, **held: bytes | None) -> pa.RecordBatch:
-    """A row of FOUND."""
+    """Return a row of STEP_SCHEMA."""
     columns = {name: pa.array([held.get(name)], pa.binary()) for name in ("arrays", "state", "counts")}
     return pa.record_batch({"shard": pa.array([shard], pa.int32()), **columns, "with_state": pa.array([with_state])})
 
 
 def _add_tables(batches: Batches) -> Batches:
-    """The sum of the counts of a partition."""
+    """Add up the counts of a partition."""
     total, with_state = None, False
     for batch in batches:
         for row in batch.to_pylist():
@@ -251,7 +251,7 @@ def _add_tables(batches: Batches) -> Batches:
 
 
 def _when_gone(held: object, release: Callable[[], Any]) -> None:
-    """Free what Spark keeps when nobody holds the object any more; not at the end, when Spark may be gone before."""
+    """Release Spark resources when the object is garbage-collected, but not at exit, when Spark may be gone."""
     finalize(held, _release, release).atexit = False
 
 
@@ -261,7 +261,7 @@ def _release(release: Callable[[], Any]) -> None:
 
 
 def _kept_shard(folder: str, at: int) -> Shard:
-    """A shard, read once. The first ones are kept: steps go round, so the latest would be gone when it is due."""
+    """Return a shard, caching the first ones read; with cyclic access, an LRU cache would never hit."""
     if folder not in _KEPT:
         _KEPT.clear()
         _KEPT[folder] = {}
@@ -269,20 +269,20 @@ def _kept_shard(folder: str, at: int) -> Shard:
     if at in kept:
         return kept[at]
     shard = read_shard(Path(folder), at)
-    if len(kept) < CACHED:
+    if len(kept) < MAX_CACHED_SHARDS:
         kept[at] = shard
     return shard
 
 
 def _whole(arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """The arrays as safetensors take them: contiguous."""
+    """Return contiguous arrays, as required by safetensors."""
     return {name: np.asarray(array, order="C") for name, array in arrays.items()}
 
 
 def collect_rows(frame: DataFrame) -> pa.Table:
-    """The rows of a small DataFrame; what went wrong on the way is an error in one sentence."""
+    """Collect the rows of a small DataFrame; a failure becomes an error of one sentence."""
     try:
         return frame.toArrow()
     except PySparkException as problem:
         said = [line for line in str(problem).splitlines() if line.strip()]
-        raise ResourceError(f"Spark gave up: {said[-1][:200] if said else problem!r}. Run it again.") from problem
+        raise ResourceError(f"Spark failed: {said[-1][:200] if said else problem!r}. Run it again.") from problem

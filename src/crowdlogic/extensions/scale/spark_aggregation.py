@@ -1,4 +1,4 @@
-"""A Spark DataFrame of labels in, a DataFrame of answers out."""
+"""Aggregation of a Spark DataFrame of labels to a DataFrame of answers."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ def aggregate_spark(
     dependence: str = "public",
     fitting: Fitting = DEFAULT_FIT,
 ) -> DataFrame:
-    """Estimate the true label of every item of a long DataFrame: item, label, confidence and p_<class>.
+    """Estimate the true labels for a long DataFrame; the result has item, label, confidence and p_<class>.
 
-    The labels stay with Spark: they are coded into shards, partitioned by item, and each step of the fit brings only
-    tables of counts here. The answers are computed when the DataFrame that is returned is asked for its rows.
+    The labels stay in Spark: they are encoded into shards, partitioned by item, and each step of the fit only transfers
+    tables of counts. The answers are computed lazily, when rows of the returned DataFrame are requested.
 
     Args:
         frame: One row per label, with columns for the item, the annotator and the label.
-        method: A truth method that is fitted over engines, or its name.
-        columns: role -> column, when the columns' names are not recognised.
-        classes: The classes, in the order that decides ties; those found, sorted, when not given.
-        dependence: How far labels of one item depend on each other: public, or none for the method's own posterior.
+        method: A truth method that supports engines, or its name.
+        columns: role -> column, if the column names are not recognised.
+        classes: The classes, in the order used to break ties; by default, the sorted labels.
+        dependence: Assumed dependence between labels of an item: public, or none for the method's own posterior.
         fitting: Options of the fit, such as a checkpoint.
     """
     roles = find_roles(frame.columns, columns, where="the frame")
     missing = [role for role in ROLES if role not in roles]
     if missing:
         raise LabelError(
-            f"the frame: no column for the {missing[0]} among {name_list(frame.columns)}. "
-            f'Name it: columns={{"{missing[0]}": "NAME"}}.'
+            f"the frame: no column for the {missing[0]}, found {name_list(frame.columns)}. "
+            f'Set it with columns={{"{missing[0]}": "NAME"}}.'
         )
     stated = parse_dependence(dependence)
     chosen: Any = configured_method(method, seed=0, dependence=stated) if isinstance(method, str) else method
     if not hasattr(chosen, "fit_over"):
         able = name_list((name for name in TRUTH_METHODS.loadable() if fits_over_engines(name)), most=20)
-        raise OptionError(f"{chosen.name} needs all labels in memory. These can be fitted over Spark: {able}.")
+        raise OptionError(f"{chosen.name} requires all labels in memory. Methods for Spark: {able}.")
     from crowdlogic.extensions.scale.spark_frames import answer_frame, code_frame
 
     labels = code_frame(frame, LongColumns(**{role: roles[role] for role in ROLES}), classes=classes)

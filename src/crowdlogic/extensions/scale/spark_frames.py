@@ -1,7 +1,7 @@
-"""Labels of a Spark DataFrame as shards, and answers as a DataFrame again, without any of them passing through here.
+"""Conversion of Spark DataFrames: labels to shards and results to a DataFrame of answers, all within Spark.
 
-The frame is partitioned by item; each partition becomes one row that holds its shard (as safetensors) and the names of
-its items (as Arrow). Names of annotators and classes are collected, since everybody needs them; items never are.
+The frame is partitioned by item; each partition becomes one row with its shard (as safetensors) and the names of its
+items (as Arrow). The names of annotators and classes are collected, since every worker needs them; items never are.
 
 Axes: i unit, k class.
 """
@@ -28,19 +28,19 @@ from crowdlogic.extensions.scale.coded_files import Manifest, ShardSize
 from crowdlogic.extensions.scale.patterns import LongColumns
 from crowdlogic.extensions.scale.spark import Batches, RowShards, SparkEngine, SparkStates, collect_rows
 
-CODED = "shard int, units long, labels long, conflict string, arrays binary, items binary"
-"""A partition: its shard, and an item that one annotator labelled in two ways, if there is any."""
+PARTITION_SCHEMA = "shard int, units long, labels long, conflict string, arrays binary, items binary"
+"""Schema of a partition: its shard, and a message about a contradictory label if there is one."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FrameLabels:
-    """The labels of a DataFrame, coded.
+    """Encoded labels of a DataFrame.
 
     Attributes:
-        engine: The engine over them.
+        engine: The engine over the shards.
         coded: One row per shard, cached: its arrays, and the names of its items.
-        annotators: The names of the annotators.
-        item_type: The type of the items, as Spark writes it.
+        annotators: Names of the annotators.
+        item_type: Type of the items in Spark's notation.
     """
 
     engine: SparkEngine
@@ -50,12 +50,12 @@ class FrameLabels:
 
 
 def code_frame(frame: DataFrame, columns: LongColumns, *, classes: Sequence[Any] | None = None) -> FrameLabels:
-    """The labels of a long DataFrame as shards; labels that are null are left out.
+    """Encode the labels of a long DataFrame as shards; null labels are skipped.
 
     Args:
         frame: One row per label.
-        columns: Its columns for the item, the annotator and the label.
-        classes: The classes, in the order that decides ties; those found, sorted, when not given.
+        columns: Columns for the item, the annotator and the label.
+        classes: The classes, in the order used to break ties; by default, the sorted labels.
     """
     picked = frame.select(
         col(columns.item).alias("item"),
@@ -69,7 +69,7 @@ def code_frame(frame: DataFrame, columns: LongColumns, *, classes: Sequence[Any]
     session = frame.sparkSession
     work = partial(_code_partition, annotators=pa.array(annotators, pa.string()), classes=pa.array(named, pa.string()))
     size = session.sparkContext.defaultParallelism
-    coded = picked.repartition(size, "item").mapInArrow(work, CODED).persist(StorageLevel.MEMORY_AND_DISK)
+    coded = picked.repartition(size, "item").mapInArrow(work, PARTITION_SCHEMA).persist(StorageLevel.MEMORY_AND_DISK)
     manifest = Manifest(n_annotators=len(annotators), classes=named, shards=_sizes(coded))
     engine = SparkEngine(session, manifest, coded.select("shard", "arrays"), RowShards())
     item_type = dict(picked.dtypes)["item"]
@@ -80,27 +80,27 @@ def _require_classes(found: Sequence[str], classes: Classes) -> None:
     unknown = sorted(set(found) - set(classes))
     if unknown:
         raise LabelError(
-            f"the frame: the label {unknown[0]!r} is not among the classes {name_list(classes)}. Correct the label, or "
+            f"the frame: the label {unknown[0]!r} is not one of the classes {name_list(classes)}. Correct it, or "
             f"add it to the classes."
         )
 
 
 def _sizes(coded: DataFrame) -> tuple[ShardSize, ...]:
-    """The size of each shard; an item that one annotator labelled in two ways is an error."""
+    """Return the size of each shard; raise an error if an annotator gave an item two different labels."""
     rows = collect_rows(coded.select("units", "labels", "conflict")).to_pylist()
     for row in rows:
         if row["conflict"] is not None:
-            raise LabelError(f"the frame: {row['conflict']}, in two ways. Keep one label of an annotator for an item.")
+            raise LabelError(f"the frame: {row['conflict']} differently. Keep one label each.")
     sizes = [(row["units"], row["labels"]) for row in rows]
     firsts = accumulate((units for units, _ in sizes), initial=0)
     return tuple(
         ShardSize(first=first, units=units, labels=given)
-        for first, (units, given) in zip(firsts, sizes, strict=False)  # one more begins behind the last
+        for first, (units, given) in zip(firsts, sizes, strict=False)  # the last one is the end
     )
 
 
 def _code_partition(batches: Batches, *, annotators: pa.Array, classes: pa.Array) -> Batches:
-    """The labels of a partition as one shard, in a worker of Spark; an empty one is an empty shard."""
+    """Encode the labels of a partition as one, possibly empty, shard, in a Spark worker."""
     import pyarrow.compute as pc
 
     context = TaskContext.get()
@@ -123,7 +123,7 @@ def _code_partition(batches: Batches, *, annotators: pa.Array, classes: pa.Array
 
 
 def _deduplicate(unit: Any, annotator: Any, label: Any) -> tuple[Any, int | None]:
-    """The rows to keep, sorted by unit and annotator, each label once; and a row that contradicts another, or None."""
+    """Return the rows to keep, sorted by unit and annotator, and a contradictory row or None."""
     order = np.lexsort((label, annotator, unit))
     unit, annotator, label = unit[order], annotator[order], label[order]
     again = np.concatenate([[False], (unit[1:] == unit[:-1]) & (annotator[1:] == annotator[:-1])])
@@ -146,7 +146,7 @@ def _coded_row(
 
 
 def _pack(names: pa.Array) -> bytes:
-    """Names as Arrow's own stream."""
+    """Serialise names as an Arrow stream."""
     sink = pa.BufferOutputStream()
     batch = pa.record_batch({"item": names})
     with pa.ipc.new_stream(sink, batch.schema) as writer:
@@ -155,13 +155,13 @@ def _pack(names: pa.Array) -> bytes:
 
 
 def answer_frame(labels: FrameLabels, step: Step, parameters: Arrays, states: SparkStates | None) -> DataFrame:
-    """A DataFrame of item, label, confidence and p_<class>, computed where the shards are when it is asked for.
+    """Return a lazy DataFrame with item, label, confidence and p_<class>, computed by the workers.
 
     Args:
         labels: The labels.
-        step: The step whose new state holds q[i, k], and answered[i].
-        parameters: What it is given.
-        states: The states that it is given; None without any.
+        step: The step whose new state contains q[i, k] and optionally answered[i].
+        parameters: Parameters of the step.
+        states: States for the step; None without states.
     """
     classes = labels.engine.classes
     rows = labels.coded.select("shard", "arrays", "items")

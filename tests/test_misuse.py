@@ -181,11 +181,11 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL(classifier=7).fit(CORPUS, LABELS),
-        f"classifier: a int is not a classifier. Give a name ({name_list(CLASSIFIERS)}), one of crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or your own: an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), as docs/how-to/extending.md shows.",
+        f"classifier: a int is not a classifier. Give a name ({name_list(CLASSIFIERS)}), one of crowdlogic's classifiers such as Linear(), a scikit-learn estimator, a torch.nn.Module, a function from items to probabilities, or an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), as docs/how-to/extending.md shows.",
     ),
     (
         lambda: cl.LogicLNCL(classifier=cl.Linear).fit(CORPUS, LABELS),
-        "classifier: Linear is a class. Give what it makes: Linear().",
+        "classifier: Linear is a class. Give an instance: Linear(...).",
     ),
     (
         lambda: cl.LogicLNCL(classifier=Seedless()).fit(CORPUS, LABELS),

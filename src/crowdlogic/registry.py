@@ -321,6 +321,9 @@ PAGES = Registry(
 )
 """Pages of the report, in their order; pages of extensions come last."""
 
+MODEL_ADAPTERS = Registry("model adapter", "crowdlogic.models", {})
+"""Functions that turn an object or a path that users give as a model into a classifier, or return None."""
+
 STOPPING_RULES = Registry(
     "stopping rule",
     "crowdlogic.stopping",

@@ -103,19 +103,22 @@ LOOK_FOR_EXTREMES = "Look for a logarithm of 0, a division by 0 or extreme numbe
 """What to do where a classifier's numbers are none."""
 
 
-def check_probabilities(classifier: Any, given: Any, corpus: Corpus, n_classes: int | None = None) -> Beliefs:
-    """p[i, k] as an array: a row for each unit, finite, each row a distribution.
+def check_probabilities(
+    classifier: Any, given: Any, corpus: Corpus, n_classes: int | None = None, *, where: str | None = None
+) -> Beliefs:
+    """Return p[i, k] as an array: one row per unit, finite, each row a distribution.
 
     Args:
-        classifier: What gave them.
-        given: What it gave.
+        classifier: The classifier that predicted.
+        given: Its predictions.
         corpus: The items.
-        n_classes: The number of classes, where it is known.
+        n_classes: Number of classes, if known.
+        where: Beginning of error messages; by default, the classifier's `predict_proba`.
     """
     if is_ours(classifier):
         ours: Beliefs = given
         return ours
-    where = f"{type(classifier).__name__}: predict_proba gave"
+    where = f"{type(classifier).__name__}: predict_proba gave" if where is None else where
     if given is None:
         raise OptionError(f"{where} nothing. {TABLE}")
     try:

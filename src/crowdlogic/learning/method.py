@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from crowdlogic.classifiers.function import Function
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import FRAME, as_labels, from_frame
@@ -24,7 +25,7 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.posterior import Teacher
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task
-from crowdlogic.registry import CLASSIFIERS
+from crowdlogic.registry import CLASSIFIERS, MODEL_ADAPTERS
 from crowdlogic.rules.parser import as_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
@@ -257,23 +258,37 @@ def with_named_classifier(method: Any) -> Any:
 
 
 def as_architecture(given: Any) -> Architecture:
-    """A classifier as it is, by its name, or around a scikit-learn estimator."""
+    """Return the classifier that a user means.
+
+    Args:
+        given: A name, one of crowdlogic's classifiers or an object like them, a scikit-learn estimator, what an
+            extension adapts (a `torch.nn.Module`, a Hugging Face folder), or a function from items to probabilities.
+    """
     made: Architecture
     if isinstance(given, type):
-        raise OptionError(f"classifier: {given.__name__} is a class. Give what it makes: {given.__name__}().")
+        raise OptionError(f"classifier: {given.__name__} is a class. Give an instance: {given.__name__}(...).")
     if hasattr(given, "build") and hasattr(given, "load"):
         _check_signatures(given)
         made = given
         return made
-    if isinstance(given, str):
+    if isinstance(given, str) and given in CLASSIFIERS:
         made = CLASSIFIERS.create(given)
         return made
     if hasattr(given, "fit") and hasattr(given, "get_params"):
         made = CLASSIFIERS.load("scikit")(given)
         return made
+    for name in MODEL_ADAPTERS:
+        made = MODEL_ADAPTERS.load(name)(given)
+        if made is not None:
+            return made
+    if isinstance(given, str):
+        CLASSIFIERS.check(given)
+    if callable(given):
+        return Function(given)
     raise OptionError(
         f"classifier: a {type(given).__name__} is not a classifier. Give a name ({name_list(CLASSIFIERS)}), one of "
-        f"crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or your own: {OWN_CLASSIFIER}."
+        f"crowdlogic's classifiers such as Linear(), a scikit-learn estimator, a torch.nn.Module, a function from "
+        f"items to probabilities, or {OWN_CLASSIFIER}."
     )
 
 
@@ -281,7 +296,7 @@ OWN_CLASSIFIER = (
     "an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), "
     "as docs/how-to/extending.md shows"
 )
-"""What a classifier must be, for messages."""
+"""Description of a classifier for error messages."""
 
 
 def _check_signatures(given: Any) -> None:

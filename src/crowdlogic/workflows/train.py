@@ -30,7 +30,7 @@ from crowdlogic.learning.method import LearningMethod, TrainingData, as_architec
 from crowdlogic.learning.saved_run import Run, confidence_record
 from crowdlogic.learning.task import score_name
 from crowdlogic.learning.training_run import train_run
-from crowdlogic.registry import CLASSIFIERS, DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
+from crowdlogic.registry import DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
 from crowdlogic.rules.audit import Outcome
 from crowdlogic.rules.checking import Severity, check
 from crowdlogic.rules.expansion import expand
@@ -179,7 +179,7 @@ class MethodChoice:
     Attributes:
         method: Its name in `registry.LEARNING_METHODS`.
         preset: The name of the preset to start from; None for the defaults.
-        model: The classifier's name; None for the method's or the preset's own.
+        model: The classifier, as `as_architecture` takes it; None for the method's or the preset's own.
         vectors: Word vectors for a classifier that takes them.
         changes: Options to change, nested; what `decode_options` takes.
         device: Where a neural classifier is trained.
@@ -187,7 +187,7 @@ class MethodChoice:
 
     method: str = "logic-lncl"
     preset: str | None = None
-    model: str | None = None
+    model: Any = None
     vectors: WordVectors | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     device: str | None = None
@@ -216,9 +216,9 @@ def _load_preset(name: str | None, classes: Classes) -> tuple[LogicLNCL, RuleSet
     return made.method, made.rules
 
 
-def _choose_classifier(model: str | None, present: Any) -> Any:
+def _choose_classifier(model: Any, present: Any) -> Any:
     """The model of that name; the method's own classifier, with its options, if it already has that name."""
-    return present if model in (None, present.name) else CLASSIFIERS.create(model)
+    return present if model is None or model == present.name else as_architecture(model)
 
 
 def _with_vectors(method: Any, choice: MethodChoice) -> LearningMethod:
@@ -695,7 +695,8 @@ def train(
         grammar: Whether the grammar of span tags is added to the rules. A preset decides for itself.
         method: The name of a learning method.
         preset: The name of the configuration to start from.
-        model: A classifier, its name, or a scikit-learn estimator; None for the default of the method or preset.
+        model: A name, a classifier, a scikit-learn estimator, a `torch.nn.Module`, a function from items to
+            probabilities, or a Hugging Face folder; None for the default of the method or preset.
         vectors: Word vectors for a classifier that takes them.
         dev: Items with gold for early stopping: a Corpus, a frame or a file. Without any, labels are held out.
         anchors: Items whose truth is known, as item -> class (or tags), or a file.
@@ -719,14 +720,12 @@ def train(
     choice = MethodChoice(
         method=method,
         preset=preset,
-        model=model if isinstance(model, str) else None,
+        model=model,
         vectors=vectors,
         changes=merge_changes(options, {"limits": limits} if limits else {}),
     )
     configured: Any
     configured, preset_rules = configure_method(choice, labels.classes)
-    if model is not None and not isinstance(model, str):
-        configured = replace(configured, classifier=as_architecture(model))
     given = preset_rules if rules is None else as_rules(rules)
     if grammar and preset is None:
         given, _ = _with_grammar(given, labels, configured)

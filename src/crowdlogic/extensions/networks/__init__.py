@@ -10,6 +10,10 @@ ENTRIES = {
         "mlp": "crowdlogic.extensions.networks.mlp:MLP",
         "transformer": "crowdlogic.extensions.networks.transformer:Transformer",
     },
+    "models": {
+        "torch": "crowdlogic.extensions.networks.adapters:adapt_module",
+        "hugging-face": "crowdlogic.extensions.networks.adapters:adapt_folder",
+    },
     "learners": {
         "crowd-layer": "crowdlogic.extensions.networks.crowd_layer_method:CrowdLayer",
         "dl-dn": "crowdlogic.extensions.networks.doctor_nets:DoctorNets",

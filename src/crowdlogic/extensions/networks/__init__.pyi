@@ -4,6 +4,7 @@ from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer as Crow
 from crowdlogic.extensions.networks.doctor_nets import DoctorNets as DoctorNets
 from crowdlogic.extensions.networks.kim_cnn import KimCNN as KimCNN
 from crowdlogic.extensions.networks.mlp import MLP as MLP
+from crowdlogic.extensions.networks.module import Module as Module
 from crowdlogic.extensions.networks.network import Training as Training
 from crowdlogic.extensions.networks.transformer import Transformer as Transformer
 

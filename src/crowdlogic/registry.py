@@ -303,6 +303,9 @@ PREDICATES = Registry(
         "First": "crowdlogic.rules.predicates.sequences:FIRST",
         "Last": "crowdlogic.rules.predicates.sequences:LAST",
         "SameSequence": "crowdlogic.rules.predicates.sequences:SAME_SEQUENCE",
+        "Above": "crowdlogic.rules.predicates.features:ABOVE",
+        "Below": "crowdlogic.rules.predicates.features:BELOW",
+        "Nearest": "crowdlogic.rules.predicates.features:NEAREST",
     },
 )
 """Predicates that rules may use."""

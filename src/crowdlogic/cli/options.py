@@ -59,6 +59,14 @@ TokensOption = Annotated[Tokenizer, typer.Option("--tokens", help="How texts wit
 BoundariesOption = Annotated[
     Boundaries, typer.Option("--boundaries", help="When a marked span begins or ends inside a token.")
 ]
+FeaturesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--features",
+        metavar="COLUMNS",
+        help="Numeric features of the items: columns such as 'f*', a column of lists, or an .npz with ids.",
+    ),
+]
 QueryOption = Annotated[
     str | None,
     typer.Option("--query", metavar="SQL", help="Of a database: the query that gives the rows; it cannot modify data."),
@@ -99,6 +107,7 @@ def input_options(
     boundaries: BoundariesOption = Boundaries.widen,
     threshold: ThresholdOption = None,
     query: QueryOption = None,
+    features: FeaturesOption = None,
 ) -> InputOptions:
     """The options for reading labels, which every command that reads labels offers."""
     return InputOptions(
@@ -114,6 +123,7 @@ def input_options(
         boundaries=boundaries,
         threshold=threshold,
         query=query,
+        features=features,
     )
 
 

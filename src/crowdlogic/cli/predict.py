@@ -12,6 +12,7 @@ from crowdlogic.cli.console import say, summary
 from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
 from crowdlogic.cli.options import (
     ColumnsOption,
+    FeaturesOption,
     FormatOption,
     JsonOption,
     OutFile,
@@ -70,6 +71,7 @@ def command(
     table: TablesOption = None,
     column: ColumnsOption = None,
     format: FormatOption = None,
+    features: FeaturesOption = None,
     to: ToOption = None,
     spreadsheet_safe: SpreadsheetOption = False,
     json: JsonOption = False,
@@ -89,7 +91,7 @@ def command(
         tables=tuple(table or ()),
         format=to,
         spreadsheet_safe=spreadsheet_safe,
-        input=InputOptions(format=format, columns=parse_columns(column)),
+        input=InputOptions(format=format, columns=parse_columns(column), features=features),
     )
     result = predict(options)
     say(*result.notices, result.message)

@@ -56,6 +56,7 @@ class Corpus:
             exclusive; None where it is not known.
         features: features[i, d], numbers for each unit (a sparse matrix works, too), instead of the text or in addition
             to it.
+        feature_names: The name of each feature; empty when they are numbered from 0.
         classes: What the gold codes mean; empty when there is no gold.
         gold: gold[i], the true class of unit i, UNKNOWN where it is not known; None when there is none at all.
         question: What the tool that the items were annotated with calls the question.
@@ -68,6 +69,7 @@ class Corpus:
     offsets: Ints | None = None
     bounds: Ints | None = None
     features: Floats | None = None
+    feature_names: tuple[str, ...] = ()
     classes: Classes = ()
     gold: Ints | None = None
     question: Question = Question()

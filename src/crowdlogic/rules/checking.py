@@ -313,6 +313,8 @@ def _find_misfits(rule: Rule, vocabulary: Vocabulary, corpus: Corpus) -> Iterato
             yield error(atom.place, f"{predicate.name} is about {theirs}; the items here are {ours}.")
         elif predicate.role in (Role.text, Role.function) and corpus.texts is None and corpus.tokens is None:
             yield error(atom.place, f"{predicate.name} reads the text, and these items have none.")
+        elif predicate.role is Role.features and corpus.features is None:
+            yield error(atom.place, f"{predicate.name} reads numeric features, and these items have none (--features).")
         elif predicate.role is Role.predicted and corpus.is_sequential and _is_text(atom.terms[0], kinds):
             yield error(atom.place, "Predicted on a derived text needs documents; the items here are tokens.")
 

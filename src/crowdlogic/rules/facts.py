@@ -254,8 +254,11 @@ class World:
         return Facts((units, of_word), np.concatenate(truth))
 
     def _facts(self, atom: Atom, predicate: Predicate, kinds: Sequence[Kind], constants: tuple[str, ...]) -> Facts:
-        if predicate.role is Role.structure:
-            facts: Facts = self._call(predicate, self.corpus, self.max_rows)
+        if predicate.role in (Role.structure, Role.features):
+            try:
+                facts: Facts = self._call(predicate, self.corpus, self.max_rows, *constants)
+            except RuleError as problem:
+                raise rule_error(atom.place, str(problem)) from None
             return facts
         if predicate.role is Role.table:
             return self._table_facts(self.vocabulary.tables[predicate.name.casefold()], atom, kinds)

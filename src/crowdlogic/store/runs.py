@@ -5,8 +5,9 @@ Axes: i unit, j annotator, k class, m true class, n given label.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -387,6 +388,8 @@ def write_run(folder: Path, run: RunRecord) -> None:
     arrays = {MODEL: run.model, ANNOTATOR_ARRAYS: run.annotator_arrays}
     if run.corpus.features is not None:
         arrays[FEATURES] = {"features": np.asarray(run.corpus.features)}
+        if run.corpus.feature_names:
+            arrays[FEATURES]["names"] = np.frombuffer(json.dumps(run.corpus.feature_names).encode(), dtype=np.uint8)
     sums = {file: put_arrays(folder / file, named) for file, named in arrays.items()}
     tables = {
         ANSWERS: answers_table(run.labels, run.estimate, run.views),
@@ -427,8 +430,10 @@ def read_run(folder: str | Path) -> RunRecord:
 def _read(home: Path, config: Mapping[str, Any], files: frozenset[str]) -> RunRecord:
     """A run from those of its files that have a checksum."""
     classes = _read_classes(config)
-    features = get_arrays(home / FEATURES).get("features") if FEATURES in files else None
-    corpus = read_items_table(get_table(home / ITEMS), features, classes)
+    arrays = get_arrays(home / FEATURES) if FEATURES in files else {}
+    corpus = read_items_table(get_table(home / ITEMS), arrays.get("features"), classes)
+    if "names" in arrays:
+        corpus = replace(corpus, feature_names=tuple(map(str, json.loads(arrays["names"].tobytes()))))
     annotators, answers = get_table(home / ANNOTATORS), get_table(home / ANSWERS)
     labels = read_labels_table(get_table(home / CROWD), corpus, annotators, classes)
     check_answers(answers, labels)

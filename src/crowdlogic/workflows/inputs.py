@@ -18,6 +18,7 @@ import polars as pl
 
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.features import is_npz, read_featured_items
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.formats.protocol import (
     Crowd,
@@ -327,9 +328,11 @@ class InputOptions(ReadOptions):
 
     Attributes:
         format: The name of its format; None to detect it by suffix or content.
+        features: The columns of items' tables that hold numeric features, or an npz file with them.
     """
 
     format: str | None = None
+    features: str | None = None
 
     def read_crowd(self, path: str) -> Crowd:
         """The labels of a file, and the items where the file holds them; unknown columns are suggested by contents."""
@@ -343,11 +346,17 @@ class InputOptions(ReadOptions):
 
     def read_crowd_plainly(self, path: str) -> Crowd:
         """The same without suggestions."""
-        return read_crowd(path, **{one.name: getattr(self, one.name) for one in fields(self)})
+        return read_crowd(path, **{one.name: getattr(self, one.name) for one in fields(self) if one.name != "features"})
 
     def read_corpus(self, path: str) -> Corpus:
-        """The items of a file."""
+        """Read the items of a file, with their numeric features where these are asked for."""
+        if self.features is not None or is_npz(path):
+            return read_featured_items(path, self.features, format=self.format, columns=self.columns)
         return read_corpus(path, format=self.format, columns=self.columns)
+
+    def items_file(self, items: str | None) -> str | None:
+        """Return the file of items; without one, the npz file of features if there is one."""
+        return self.features if items is None and is_npz(self.features) else items
 
     def read_answers(self, path: str) -> Answers:
         """The answers, or the gold, of a file."""

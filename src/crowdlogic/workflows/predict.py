@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.features import is_npz
 from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.formats.protocol import find_format
 from crowdlogic.data.formats.tables import TableFormat
@@ -20,6 +22,7 @@ from crowdlogic.learning.confidence import ScaleSource
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.learning.task import is_scorable, score_answers, score_name
 from crowdlogic.numerics.arrays import Ints
+from crowdlogic.store.files import read_config, require_entry
 from crowdlogic.workflows.inputs import InputOptions, check_outputs, check_writable, percent, read_vocabulary
 
 PREDICTORS = {
@@ -90,6 +93,11 @@ def predict(options: PredictOptions) -> Predicted:
     check_writable(options.out, options.format)
     check_outputs((options.out,), read=(options.items, *(text.partition("=")[2] for text in options.tables)))
     run = load_run(options.run, vocabulary=read_vocabulary(options.tables))
+    columns = require_entry(read_config(Path(options.run)), "inputs", dict).get("features")
+    if options.input.features is None and isinstance(columns, str) and not is_npz(columns):
+        options = replace(
+            options, input=replace(options.input, features=columns)
+        )  # the columns that the run learnt from
     corpus, split = _read_items(options, sequential=run.estimate.offsets is not None)
     beliefs = run.predict(corpus, student=options.student, calibrated=options.calibrated)
     answer = run.learned.answer(corpus, student=options.student)
@@ -132,6 +140,8 @@ def _read_items(options: PredictOptions, *, sequential: bool) -> tuple[Corpus, l
 def _read_texts(options: PredictOptions) -> tuple[Corpus, list[str]]:
     """The items of the file; texts without names are numbered, and that is said."""
     given = options.input
+    if given.features is not None or is_npz(options.items):
+        return given.read_corpus(options.items), []
     if options.items == STANDARD_STREAM or not isinstance(find_format(options.items, given.format), TableFormat):
         return given.read_corpus(options.items), []
     table, source = read_table(options.items, format=given.format)

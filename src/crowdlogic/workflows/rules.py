@@ -95,6 +95,7 @@ def _known_classes_and_items(options: CheckRulesOptions) -> tuple[Classes | None
 
 def _read_labelled(labels: str, items: str | None, input: InputOptions) -> tuple[CrowdLabels, Corpus]:
     """The labels and the items they are about; items without text where no file gives any."""
+    items = input.items_file(items)
     by_file = input.by_file(labels, items)
     crowd = by_file[labels].read_crowd(labels)
     if items is not None:

@@ -91,6 +91,7 @@ class TrainOptions:
         boundaries: When a marked span begins or ends inside a token.
         threshold: In an evaluation, the number from which on a grade is a pass.
         query: Of a database, the query that gives the rows.
+        features: The columns of the items' tables that hold numeric features, or an npz file with them.
         set: Changes to options of the method, nested.
     """
 
@@ -123,6 +124,7 @@ class TrainOptions:
     boundaries: Boundaries | None = None
     threshold: float | None = None
     query: str | None = None
+    features: str | None = None
     set: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -147,6 +149,7 @@ class TrainOptions:
             boundaries=self.boundaries or Boundaries.widen,
             threshold=self.threshold,
             query=self.query,
+            features=self.features,
         )
 
     def plain(self) -> dict[str, Any]:
@@ -311,8 +314,9 @@ def _read_labelled(options: TrainOptions, by_file: Mapping[str, InputOptions]) -
     """The labels and the items they are of."""
     path = str(options.labels)
     crowd = by_file[path].read_crowd(path)
-    if options.items is not None:
-        return align(crowd.labels, by_file[options.items].read_corpus(options.items))
+    items = options.input.items_file(options.items)
+    if items is not None:
+        return align(crowd.labels, by_file.get(items, options.input).read_corpus(items))
     if crowd.corpus is None:
         raise OptionError(f"{path} holds labels and no texts. Give the items: --items FILE.")
     return crowd.labels, crowd.corpus

@@ -42,6 +42,8 @@ class Role(StrEnum):
     """The current classifier."""
     structure = "structure"
     """The order of the units: f(corpus, max_rows) -> Facts."""
+    features = "features"
+    """The numeric features: f(corpus, max_rows, *constants) -> Facts."""
     text = "text"
     """The text: f(texts, *constants) over a polars series."""
     function = "function"

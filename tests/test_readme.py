@@ -21,7 +21,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from tests.cli.conftest import Result, run  # noqa: F401 (a fixture)
-from tests.test_tool_guides import make_label_studio, make_promptfoo
+from tests.extensions.tools.test_tool_guides import make_label_studio, make_promptfoo
 
 from crowdlogic.data.reading import write_corpus, write_labels
 from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment

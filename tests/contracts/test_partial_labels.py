@@ -21,12 +21,8 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_labels, write_labels
 from crowdlogic.data.simulate.crowds import simulate_crowd
 from crowdlogic.errors import LabelError
-from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer
-from crowdlogic.extensions.networks.doctor_nets import DoctorNets
-from crowdlogic.extensions.networks.kim_cnn import KimCNN
-from crowdlogic.extensions.paper.crf_ma import CRFMA
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.method import LearningMethod, TrainingData, TrainingLimits
+from crowdlogic.learning.method import TrainingData, TrainingLimits
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.numerics.logspace import normalise
 from crowdlogic.registry import TRUTH_METHODS
@@ -224,17 +220,6 @@ def test_algorithm_1_learns_from_partial_labels() -> None:
 
     assert both > less
     assert both > 0.9
-
-
-@pytest.mark.parametrize(
-    "method", [CRFMA(), CrowdLayer(KimCNN()), DoctorNets(KimCNN())], ids=lambda method: method.name
-)
-def test_learning_methods_without_a_confusion_matrix_refuse_them(method: LearningMethod) -> None:
-    labels, truth = planted(sequences=isinstance(method, CRFMA))
-    corpus = Corpus(labels.items, offsets=labels.offsets, features=np.eye(3)[truth])
-
-    with pytest.raises(LabelError, match=f"^{method.name} takes whole labels"):
-        method.learn(TrainingData(corpus=corpus, labels=labels))
 
 
 def test_a_sweep_counts_unsaid_answers_by_their_posterior() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.data.frames import from_frame, from_matrix
-from crowdlogic.extensions.compat.kos import KOS
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.ebcc import EBCC
 from crowdlogic.truth.majority import MajorityVote
@@ -74,18 +73,6 @@ def test_an_item_with_one_vote(method: TruthMethod) -> None:
     table = pd.concat([frame(list("xxxyyy")), pd.DataFrame({"task": [2], "worker": ["a"], "label": ["y"]})])
 
     assert method.infer(from_frame(table)).answer_names() == ["x", "y", "y"]
-
-
-def test_duplicates_by_every_policy(method: TruthMethod) -> None:
-    table = pd.concat([frame(list("xxxyyy")), pd.DataFrame({"task": [0], "worker": ["a"], "label": ["y"]})])
-
-    # kos hears nothing of an item from its own labels, so it cannot judge two items; without rounds it counts votes
-    method = KOS(iterations=0) if method.name == "kos" else method
-    for policy, count in (("first", 6), ("last", 6), ("keep", 7)):
-        labels = from_frame(table, duplicates=policy)
-
-        assert labels.n_labels == count
-        assert method.infer(labels).answer_names() == ["x", "y"]
 
 
 def test_an_annotator_with_one_label(method: TruthMethod) -> None:

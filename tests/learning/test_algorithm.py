@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -270,30 +269,6 @@ def test_one_label_per_item_is_enough_to_find_the_confusion_matrices() -> None:
 
     assert np.abs(learned.estimate.confusion - planted).max() < 0.05
     assert (learned.estimate.answer == truth).mean() > (said == truth).mean() + 0.15
-
-
-def tag_models() -> list[Architecture]:
-    if find_spec("torch") is None:
-        return [Linear()]
-    from crowdlogic.extensions.networks.cnn_gru import CNNGRU
-    from crowdlogic.extensions.networks.network import Training as Schedule
-
-    quick = Schedule(learning_rate=1e-2, batch_size=16)
-    return [Linear(), CNNGRU(filters=32, hidden_size=16, vector_size=24, training=quick)]
-
-
-@pytest.mark.parametrize("model", tag_models(), ids=lambda model: model.name)
-def test_parts_of_speech_are_learnt_and_predicted(model: Architecture) -> None:
-    made = simulate_tags(np.random.default_rng(0), sentences=200, annotators=10, labels_per_sentence=3)
-    parts = made.corpus.split(150, seed=0)
-    learnt, new = parts[0], parts[1].with_classes(made.crowd.labels.classes)
-    labels = made.crowd.labels.select(items=learnt.items.to_list())
-
-    learned = LogicLNCL(model, limits=limits(8)).fit(learnt, labels)
-
-    vote = score(learnt.with_classes(labels.classes), MajorityVote(ties="soft").infer(labels).beliefs)
-    assert score(learned.task.corpus, learned.epoch.q_f) > vote
-    assert score(new, learned.predict(new)) > 0.9
 
 
 def test_a_rule_of_grammar_over_such_tags_is_obeyed() -> None:

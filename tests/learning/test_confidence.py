@@ -15,8 +15,6 @@ from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.two_stage import TwoStage
 from crowdlogic.learning.confidence import (
-    CHAIN_SPAN_SHIFT,
-    CHAIN_SPAN_SLOPE,
     SPAN_SHIFT,
     SPAN_SLOPE,
     PredictionScale,
@@ -218,15 +216,3 @@ def test_only_known_truths_drawn_at_random_move_the_scale() -> None:
     assert [one.anchors for one in anchors if one is not None] == [0, 50]
     assert anchors[0] is not None
     assert anchors[0].sharpness == 1.0
-
-
-def test_the_spans_of_chains_have_a_scale_of_their_own() -> None:
-    pytest.importorskip("torch")
-    from crowdlogic.extensions.networks.bilstm_crf import BiLSTMCRF
-
-    made = simulate_ner(0, items=30, annotators=5)
-    learned = LogicLNCL(classifier=BiLSTMCRF(vector_size=4, hidden_size=4), limits=SHORT).fit(made.corpus, made.labels)
-
-    calibration = learned.estimate.calibration
-    assert calibration is not None
-    assert (calibration.span_shift, calibration.span_slope) == (CHAIN_SPAN_SHIFT, CHAIN_SPAN_SLOPE)

@@ -7,14 +7,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pytest
 from tests.learning.memory_checkpoint import MemoryCheckpoint
 
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import PROGRESS
 from crowdlogic.data.corpus import documents, sentences
-from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
-from crowdlogic.errors import OptionError
+from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.learning.stopping import TrainingLimits
@@ -82,21 +80,3 @@ def test_a_run_keeps_the_one_that_answers(tmp_path: Path) -> None:
     assert not any("fold" in name for name in run.learned.classifier.arrays() if not name.startswith(PROGRESS))
     np.testing.assert_allclose(run.learned.predict(MADE.test), learned.predict(MADE.test), rtol=1e-12)
     np.testing.assert_array_equal(run.learned.epoch.p, learned.epoch.p)
-
-
-def test_chains_and_no_folds_are_refused() -> None:
-    pytest.importorskip("torch")
-    from crowdlogic.extensions.networks.bilstm_crf import BiLSTMCRF
-
-    made = simulate_ner(0, items=20, annotators=4)
-    with pytest.raises(OptionError) as chains:
-        LogicLNCL(classifier=BiLSTMCRF(vector_size=4, hidden_size=4), folds=2, limits=LIMITS).fit(
-            made.corpus, made.labels
-        )
-    with pytest.raises(OptionError) as none:
-        LogicLNCL(folds=0)
-
-    assert str(chains.value) == (
-        "folds: the tags of bilstm-crf form chains, for which there is no cross-fitting. Leave it at 1."
-    )
-    assert str(none.value) == "folds: 0 is not a number of folds. 1 is without cross-fitting."

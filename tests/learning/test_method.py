@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import fields, is_dataclass
-from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -64,21 +63,6 @@ def test_methods_by_name_are_frozen_options_with_limits(name: str) -> None:
     assert issubclass(kind, FitMixin)
     assert {"classifier", "limits"} <= {field.name for field in fields(kind)}
     assert signature(kind.learn).parameters.keys() == signature(LearningMethod.learn).parameters.keys()
-
-
-@pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed: pip install crowdlogic[torch]")
-@pytest.mark.parametrize("name", LEARNING_METHODS)
-def test_methods_say_their_name(name: str) -> None:
-    from crowdlogic.extensions.networks.mlp import MLP
-
-    kind: Any = LEARNING_METHODS.load(name)
-    needs_network = name in ("crowd-layer", "dl-dn", "dl-wdn")
-
-    method = kind(MLP()) if needs_network else kind()
-
-    assert method.name == ("majority + linear" if name == "two-stage" else name)
-    with pytest.raises(AttributeError):
-        method.limits = TrainingLimits()
 
 
 def test_frames_a_rule_text_a_models_name_and_texts_go_straight_into_a_fit_and_it_is_saved(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 
 from crowdlogic.confidence.annotator_verdicts import FlagKind
 from crowdlogic.data.evidence import EvidenceSource, EvidenceTerm, UnitEvidence
-from crowdlogic.extensions.review.plan_page import ForecastPoint, NextItem, PlanFindings
 from crowdlogic.reporting.findings import Histogram, Quantity, ReportFinding, Summary, TaskKind, Urgency
 from crowdlogic.reporting.pages.annotators import (
     AnnotatorFindings,
@@ -447,30 +446,6 @@ def comparison() -> ComparisonFindings:
     )
 
 
-def plan() -> PlanFindings:
-    items = tuple(
-        NextItem(
-            item=f"review_{place} {hostile(place)}",
-            answer="neg",
-            confidence=0.5,
-            n_labels=4,
-            annotators=("w1", hostile(place)),
-            gain=0.1,
-        )
-        for place in range(12)
-    )
-    forecast = tuple(
-        ForecastPoint(count=100 * at, votes=0.9 + 0.005 * at, decisions=0.9 + 0.02 * at) for at in range(5)
-    )
-    return PlanFindings(
-        n_labels=300,
-        n_items=250,
-        items=items,
-        forecast=forecast,
-        findings=(finding("300 more labels bring more.", "plan", Urgency.know),),
-    )
-
-
 def summary(last_page: str = "rules") -> Summary:
     return Summary(
         (
@@ -503,7 +478,6 @@ def documents(*, items: int = 1000, shown: int = 60, people: int = 40, texts: tu
             "overview": overview(items, people, TaskKind.documents, CLASSES, True),
             "labels": labels(doubts, items, doubts[:3]),
             "annotators": annotators(people, CLASSES, False),
-            "plan": plan(),
             "rules": rules(),
             "training": training(),
             "comparison": comparison(),

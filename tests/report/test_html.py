@@ -201,17 +201,3 @@ def test_what_the_summary_leaves_out_is_named_page_by_page_with_links() -> None:
         'More to act on or to look at: <a href="#labels" data-go="labels">1 on Labels</a>, <a href="#annotators"'
         in page
     )
-
-
-def test_the_plan_says_how_many_items_it_leaves_out_or_that_these_are_all() -> None:
-    made = documents()
-    plan = made.pages["plan"]
-    whole = dataclasses.replace(plan, n_items=len(plan.items))
-    more = dataclasses.replace(plan, n_items=len(plan.items) + 1)
-
-    pages = [to_html(dataclasses.replace(made, pages={**made.pages, "plan": one})) for one in (whole, more)]
-
-    assert "worth another label, the most valuable first; <code>crowdlogic next</code>" in pages[0]
-    assert (
-        f"The {len(plan.items)} most valuable of {len(plan.items) + 1} items; <code>crowdlogic next</code>" in pages[1]
-    )

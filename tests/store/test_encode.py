@@ -9,7 +9,6 @@ from enum import StrEnum
 import numpy as np
 import pytest
 
-from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.store.options import decode_options, encode_options, find_difference, find_python_object
@@ -47,16 +46,6 @@ def test_every_kind_of_option_is_plain_and_a_name_comes_first() -> None:
     assert next(iter(found["inner"])) == "name"
     assert type(found["pool"]) is str
     assert json.loads(json.dumps(found)) == found
-
-
-def test_word_vectors_are_data_and_no_option() -> None:
-    pytest.importorskip("torch")
-    from crowdlogic.extensions.networks.kim_cnn import KimCNN
-
-    plain = encode_options(KimCNN(vectors=WordVectors(("a",), np.zeros((1, 2), np.float32)), windows=(2, 3)))
-
-    assert "vectors" not in plain
-    assert decode_options(KimCNN(), json.loads(json.dumps(plain))) == KimCNN(windows=(2, 3))
 
 
 def test_a_function_of_python_is_noted_and_not_read() -> None:

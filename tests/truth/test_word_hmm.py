@@ -20,7 +20,6 @@ from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.data.frames import from_matrix, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import ConvergenceWarning, LabelError, OptionError
-from crowdlogic.extensions.scale.coded_files import open_coded, write_coded
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.bsc_seq import BSCSeq
@@ -176,25 +175,3 @@ def test_every_cut_between_sentences_gives_the_same_fit(method: Any, seed: int, 
     np.testing.assert_allclose(cut.beliefs, whole.beliefs, rtol=0, atol=1e-8)
     np.testing.assert_allclose(cut.trace, whole.trace, rtol=1e-9)
     assert (cut.answer == whole.answer).all()
-
-
-@pytest.mark.filterwarnings("ignore::crowdlogic.errors.ConvergenceWarning")
-@METHODS
-@settings(max_examples=12, deadline=None)
-@given(seed=st.integers(0, 50), rows=st.integers(1, 60), worded=st.booleans(), anchored=st.booleans())
-def test_every_cut_of_files_gives_the_answers_of_memory(
-    tmp_path_factory: pytest.TempPathFactory, method: Any, seed: int, rows: int, worded: bool, anchored: bool
-) -> None:
-    labels = noisy_tags(seed)
-    words = np.random.default_rng(seed).choice(["Ann", "runs", "7", "far"], size=(12, 4)).tolist()
-    corpus = sentences(labels.items.to_list(), words) if worded else None
-    fitting = Fitting(anchors={labels.items[3]: ["B-X", "I-X", "O", "O"]} if anchored else None)
-    short = replace(method, convergence=Convergence(max_iterations=4, tolerance=0.0))
-    folder = tmp_path_factory.mktemp("coded")
-    write_coded(folder, short.arrange(labels), rows=rows, anchors=fitting.anchors)
-
-    found = short.infer_over(open_coded(folder, threads=2), labels, corpus, fitting=fitting)
-
-    whole = short.infer(labels, corpus, fitting=fitting)
-    np.testing.assert_allclose(found.beliefs, whole.beliefs, rtol=0, atol=1e-8)
-    np.testing.assert_array_equal(found.answer, whole.answer)

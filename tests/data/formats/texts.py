@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+import polars as pl
 from hypothesis import strategies as st
 
-from crowdlogic.data.corpus import align, documents
+from crowdlogic.data.corpus import Corpus, align, documents
 from crowdlogic.data.formats.protocol import Crowd
-from crowdlogic.data.frames import from_frame
+from crowdlogic.data.frames import from_frame, from_sequences
+from crowdlogic.data.intake.contract import Tokenizer
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.text_tokens import tokenize_texts
 
 PIECES = [
     "a",
@@ -51,21 +55,21 @@ def crowds_of_documents(draw: st.DrawFn) -> Crowd:
 @st.composite
 def crowds_of_sentences(draw: st.DrawFn) -> Crowd:
     """Texts, cut into words, in which up to three people marked spans of whole words."""
-    from crowdlogic.data.formats.protocol import ReadOptions
-    from crowdlogic.data.intake.contract import Tokenizer
-    from crowdlogic.data.text_tokens import tokenize_texts
-    from crowdlogic.extensions.tools.collector import Collector
-
-    collector = Collector("made", ReadOptions())
-    for i, text in enumerate(draw(st.lists(TEXTS, min_size=1, max_size=3))):
-        item = collector.item(f"item {i}", text=text)
-        bounds = tokenize_texts([text], Tokenizer.words).bounds.tolist()
+    texts = draw(st.lists(TEXTS, min_size=1, max_size=3))
+    found = tokenize_texts(texts, Tokenizer.words)
+    rows = []
+    for i, count in enumerate(np.diff(found.offsets).tolist()):
         for person in draw(st.lists(st.sampled_from(PEOPLE), min_size=1, max_size=3, unique=True)):
-            cuts = sorted(draw(st.sets(st.integers(0, len(bounds)), max_size=4)))
-            pairs = list(zip(cuts[::2], cuts[1::2], strict=False))
-            spans = [(bounds[a][0], bounds[b - 1][1], draw(st.sampled_from(KINDS))) for a, b in pairs]
-            collector.spans(item, person, spans, record=i + 1, kind="human")
-    return collector.crowd()
+            cuts = sorted(draw(st.sets(st.integers(0, count), max_size=4)))
+            tags = ["O"] * count
+            for start, end in zip(cuts[::2], cuts[1::2], strict=False):
+                kind = draw(st.sampled_from(KINDS))
+                tags[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+            rows.append((f"item {i}", person, tags))
+    names = pl.Series([f"item {i}" for i in range(len(texts))])
+    tokens = tuple(found.tokens.to_list())
+    corpus = Corpus(names, texts=tuple(texts), tokens=tokens, offsets=found.offsets, bounds=found.bounds)
+    return Crowd(*align(from_sequences(rows), corpus))
 
 
 CROWDS_OF_DOCUMENTS = crowds_of_documents()

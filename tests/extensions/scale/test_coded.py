@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.extensions.scale.test_over_engines import EVERY_METHOD, fixed_iterations
 from tests.truth.planted import planted, tagged_sentences
-from tests.truth.test_over_engines import EVERY_METHOD, fixed_iterations
 
 from crowdlogic.data.blocks import make_shard
 from crowdlogic.errors import FormatError

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.extensions.scale.test_over_engines import METHODS, _no_convergence_warnings, fixed_iterations
 from tests.truth.planted import planted
-from tests.truth.test_over_engines import METHODS, _no_convergence_warnings, fixed_iterations
 
 from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data import from_matrix

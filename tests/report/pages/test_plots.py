@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from tests.report.example_reports import documents, tagged
 
-from crowdlogic.extensions.review.plan_page import draw_plan
 from crowdlogic.reporting.charts import Plot
 from crowdlogic.reporting.findings import TaskKind
 from crowdlogic.reporting.pages.annotators import draw_annotators, highlight_annotators
@@ -21,24 +20,6 @@ from crowdlogic.reporting.pages.training import draw_training
 
 def names(plots: dict[str, list[Plot]]) -> list[str]:
     return [plot.name for plot in plots["main"]]
-
-
-def test_every_page_has_its_plots() -> None:
-    found, task = documents().pages, TaskKind.documents
-
-    assert names(draw_overview(found["overview"], task)) == ["classes", "agreement", "labels-per-item", "calibration"]
-    assert names(draw_labels(found["labels"], task)) == ["confidence", "checking"]
-    assert names(draw_annotators(found["annotators"], task)) == ["reliability", "pairs", "drift"]
-    assert names(draw_plan(found["plan"], task)) == ["plan"]
-    assert names(draw_rules(found["rules"], task)) == ["rules"]
-    assert names(draw_training(found["training"], task)) == [
-        "scores",
-        "loss",
-        "convergence",
-        "views",
-        "student-teacher",
-    ]
-    assert names(draw_comparison(found["comparison"], task)) == ["methods", "methods-agreement"]
 
 
 def test_spans_have_a_plot_of_mistakes_and_the_f1_of_spans_for_reliability() -> None:
@@ -101,3 +82,20 @@ def test_the_weight_of_rules_is_not_drawn_in_a_run_without_rules() -> None:
 
     assert "weight of the rules" in texts[0]
     assert "weight of the rules" not in texts[1]
+
+
+def test_every_page_has_its_plots() -> None:
+    found, task = documents().pages, TaskKind.documents
+
+    assert names(draw_overview(found["overview"], task)) == ["classes", "agreement", "labels-per-item", "calibration"]
+    assert names(draw_labels(found["labels"], task)) == ["confidence", "checking"]
+    assert names(draw_annotators(found["annotators"], task)) == ["reliability", "pairs", "drift"]
+    assert names(draw_rules(found["rules"], task)) == ["rules"]
+    assert names(draw_training(found["training"], task)) == [
+        "scores",
+        "loss",
+        "convergence",
+        "views",
+        "student-teacher",
+    ]
+    assert names(draw_comparison(found["comparison"], task)) == ["methods", "methods-agreement"]

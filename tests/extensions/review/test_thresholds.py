@@ -13,7 +13,7 @@ from crowdlogic.reporting.inputs import ReportLimits
 from crowdlogic.reporting.pages import annotators, comparison, labels, overview, rules, training
 from crowdlogic.reporting.pages import annotators as pairs
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "report.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "report.md"
 
 
 def percent(share: float) -> str:

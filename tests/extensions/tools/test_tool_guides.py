@@ -24,7 +24,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_answers, write_labels, write_table
 from crowdlogic.data.simulate import simulate_ner
 
-GUIDES = Path(__file__).parents[1] / "docs" / "reference" / "tools"
+GUIDES = Path(__file__).parents[3] / "docs" / "reference" / "tools"
 ITEMS, JUDGES, RIGHT = 60, 5, 0.85
 TRUTH = [n % 3 == 0 for n in range(ITEMS)]
 ENOUGH = 0.9

@@ -1,0 +1,30 @@
+"""Cross-fitting: what is said of an item by a classifier that has not learnt it."""
+
+from __future__ import annotations
+
+import pytest
+
+from crowdlogic.data.simulate import simulate_ner
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.stopping import TrainingLimits
+
+LIMITS = TrainingLimits(epochs=3, held_out=None)
+
+
+def test_chains_and_no_folds_are_refused() -> None:
+    pytest.importorskip("torch")
+    from crowdlogic.extensions.networks.bilstm_crf import BiLSTMCRF
+
+    made = simulate_ner(0, items=20, annotators=4)
+    with pytest.raises(OptionError) as chains:
+        LogicLNCL(classifier=BiLSTMCRF(vector_size=4, hidden_size=4), folds=2, limits=LIMITS).fit(
+            made.corpus, made.labels
+        )
+    with pytest.raises(OptionError) as none:
+        LogicLNCL(folds=0)
+
+    assert str(chains.value) == (
+        "folds: the tags of bilstm-crf form chains, for which there is no cross-fitting. Leave it at 1."
+    )
+    assert str(none.value) == "folds: 0 is not a number of folds. 1 is without cross-fitting."

@@ -9,7 +9,7 @@ import pytest
 from tests.fuzz import fuzzer
 
 from crowdlogic.cli.app import LEAST
-from crowdlogic.data.files import UNPACKED_LIMIT, UNPACKED_RATIO
+from crowdlogic.data.folders import UNPACKED_LIMIT, UNPACKED_RATIO
 from crowdlogic.errors import LONGEST_LINE
 from crowdlogic.rules.parser import MAX_FILES, MAX_INCLUDE_DEPTH
 from crowdlogic.rules.predicates.text import MAX_SECONDS, MAX_SIZE

@@ -17,19 +17,18 @@ import numpy as np
 import pytest
 
 from crowdlogic.data.files import (
-    LIMIT_VARIABLE,
     atomic_write,
     draft_target,
     gunzip,
     make_folder,
     open_regular,
-    read_member,
     require_file,
     write_bytes,
     write_folder,
     write_stream,
     written_together,
 )
+from crowdlogic.data.folders import LIMIT_VARIABLE, read_member
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.reading import read_labels, write_labels
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
@@ -112,7 +111,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, suffix: str) -> No
         read_labels(path)
 
     assert str(caught.value) == (
-        f"{path}: is a pipe or a device, and no regular file. Write its content to a file first, or give - for "
+        f"{path}: is a pipe or a device, not a regular file. Write its content to a file first, or give - for "
         f"standard input."
     )
 

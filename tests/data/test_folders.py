@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from crowdlogic.data.files import InputFile, member_file, open_folder
+from crowdlogic.data.files import InputFile, member_file
+from crowdlogic.data.folders import open_folder
 from crowdlogic.data.formats.protocol import detect_format
 from crowdlogic.errors import FormatError
 

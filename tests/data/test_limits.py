@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdlogic.data.files import (
+from crowdlogic.data.folders import (
     LIMIT_VARIABLE,
     UNPACKED_LIMIT,
     describe_size,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdlogic.data.files import ZSTANDARD, open_folder, open_member
+from crowdlogic.data.folders import ZSTANDARD, open_folder, open_member
 from crowdlogic.errors import FormatError, MissingExtraError
 
 zstandard = pytest.importorskip("zstandard")

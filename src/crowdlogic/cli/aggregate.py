@@ -19,7 +19,7 @@ from crowdlogic.cli.json_output import (
     show_output,
 )
 from crowdlogic.cli.options import JsonOption, LabelsFile, SeedOption, SpreadsheetOption, ToOption, reads_labels
-from crowdlogic.data.files import parse_size
+from crowdlogic.data.folders import parse_size
 from crowdlogic.errors import OptionError
 from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.ties import Ties

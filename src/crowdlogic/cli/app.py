@@ -271,7 +271,7 @@ def options(
 ) -> None:
     """Noisy crowd labels, and the rules you know, made into clean labels and a verdict on every annotator."""
     if max_unpacked is not None:
-        from crowdlogic.data.files import set_unpacked_limit
+        from crowdlogic.data.folders import set_unpacked_limit
 
         set_unpacked_limit(max_unpacked)
 

@@ -17,7 +17,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.files import open_regular, read_member
+from crowdlogic.data.files import open_regular
+from crowdlogic.data.folders import read_member
 from crowdlogic.data.intake.building import code_labels
 from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import TableSource, number_column, require_unique_items, row_error, text_column

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdlogic.data.files import DAMAGED_ZIP, open_regular, read_bytes, read_member
+from crowdlogic.data.files import open_regular, read_bytes
+from crowdlogic.data.folders import DAMAGED_ZIP, read_member
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, FormatError, OptionError
 from crowdlogic.numerics.arrays import Ints

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.data.formats.exports import write_json, write_lines
 
-from crowdlogic.data.files import open_folder
+from crowdlogic.data.folders import open_folder
 from crowdlogic.extensions.tools.potato import find_texts
 
 

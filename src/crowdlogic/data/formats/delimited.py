@@ -19,7 +19,8 @@ from threading import Thread
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.files import InputFile, require_parsable
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.folders import require_parsable
 from crowdlogic.data.formats.protocol import Encoded
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
 from crowdlogic.data.intake.contract import TableSource

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.files import InputFile, parsed_limit, require_unpackable, unpacked_limit
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.folders import parsed_limit, require_unpackable, unpacked_limit
 from crowdlogic.data.formats.tables import TableFormat, require_rows
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, MissingExtraError, OptionError

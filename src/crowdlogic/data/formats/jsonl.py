@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.files import COLUMN_BYTES, InputFile, parsed_limit, require_parsable
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.folders import COLUMN_BYTES, parsed_limit, require_parsable
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_panics, require_rows

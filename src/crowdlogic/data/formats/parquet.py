@@ -13,7 +13,8 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from crowdlogic.data.files import InputFile, parsed_limit, require_unpackable
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.folders import parsed_limit, require_unpackable
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_panics, require_rows
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import DataError, FormatError

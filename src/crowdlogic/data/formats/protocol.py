@@ -27,7 +27,8 @@ import polars as pl
 from crowdlogic.data.answers import Answers, estimate_from_gold
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import STANDARD_STREAM, Folder, InputFile
+from crowdlogic.data.files import STANDARD_STREAM, InputFile
+from crowdlogic.data.folders import Folder
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.intake.contract import Boundaries, Duplicates, TableSource, Tokenizer
 from crowdlogic.data.labels import CrowdLabels
@@ -259,7 +260,7 @@ def detect_format(file: InputFile, name: str | None = None) -> FileFormat:
     if name is not None or file.is_standard_input:
         return load_format(name or STANDARD_FORMAT)
     candidates = formats_by_suffix(file.path)
-    if len(candidates) == 1 and candidates[0].name == "csv":
+    if len(candidates) == 1 and candidates[0].name == "csv" and not file.is_folder:
         candidates += _csv_exports(file)
     if file.is_folder and (len(candidates) != 1 or Path(file.path).is_dir()):
         return _detect_by_members(file)
@@ -318,8 +319,6 @@ def formats_by_suffix(path: str | Path) -> list[FileFormat]:
 def _csv_exports(file: InputFile) -> list[FileFormat]:
     """Return the formats of extensions whose csv exports have a certain column, if this file's header mentions it."""
     columns = {name: column for one in extensions() for name, column in getattr(one, "CSV_COLUMNS", {}).items()}
-    if not columns or not Path(file.path).is_file():
-        return []
     header = file.head().partition(b"\n")[0]
     return [load_format(name) for name, column in columns.items() if column.encode() in header]
 

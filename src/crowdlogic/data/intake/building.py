@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.files import LIMIT_VARIABLE, PARSED_RATIO, describe_size, parsed_limit
+from crowdlogic.data.folders import LIMIT_VARIABLE, PARSED_RATIO, describe_size, parsed_limit
 from crowdlogic.data.intake.columns import normalise_name
 from crowdlogic.data.intake.contract import (
     FRAME_NAME,

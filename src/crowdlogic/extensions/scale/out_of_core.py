@@ -23,7 +23,8 @@ from crowdlogic.annotators.label_sums import Q
 from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy, accuracy_interval, describe_mistakes
 from crowdlogic.data.blocks import Arrays, Engine
 from crowdlogic.data.estimate import PROBABILITY_PREFIX
-from crowdlogic.data.files import STANDARD_STREAM, atomic_write, describe_size
+from crowdlogic.data.files import STANDARD_STREAM, atomic_write
+from crowdlogic.data.folders import describe_size
 from crowdlogic.data.formats.delimited import guard_cells, warn_of_formulas
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.names import Names, as_text, class_column

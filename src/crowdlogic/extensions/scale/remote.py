@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from crowdlogic.data.blocks import Arrays, States, Step, digest
-from crowdlogic.data.files import describe_size
+from crowdlogic.data.folders import describe_size
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import FormatError
 from crowdlogic.extensions.scale.coded_files import MANIFEST, Manifest, read_manifest

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file
+from crowdlogic.data.files import InputFile, MemberFile, member_file
+from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.errors import FormatError

@@ -17,7 +17,8 @@ import polars as pl
 
 from crowdlogic.data.corpus import Corpus, documents
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import Folder, InputFile
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.protocol import Crowd, Encoded, ReadOptions, assemble_crowd
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, labels_table, require_rows
 from crowdlogic.data.intake.columns import find_roles

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
-from crowdlogic.data.files import DAMAGED_ZIP, ZIP_MAGIC, InputFile, require_unpackable, unpacked_limit
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.folders import DAMAGED_ZIP, ZIP_MAGIC, require_unpackable, unpacked_limit
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.frames import from_matrix
 from crowdlogic.errors import FormatError

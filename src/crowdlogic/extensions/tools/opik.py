@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from crowdlogic.data.files import Folder, InputFile
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.json_records import require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.errors import FormatError

@@ -24,7 +24,8 @@ from urllib.parse import quote
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file
+from crowdlogic.data.files import InputFile, MemberFile, member_file
+from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.delimited import CSV, TSV
 from crowdlogic.data.formats.json_records import iterate_records
 from crowdlogic.data.formats.protocol import Crowd, Encoded, ReadOptions

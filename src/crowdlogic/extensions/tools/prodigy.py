@@ -32,7 +32,8 @@ import numpy as np
 from crowdlogic.data.character_spans import texts_and_bounds
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file
+from crowdlogic.data.files import InputFile, MemberFile, member_file
+from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.labels import CrowdLabels

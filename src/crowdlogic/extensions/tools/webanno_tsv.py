@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file
+from crowdlogic.data.files import InputFile, MemberFile, member_file
+from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.errors import FormatError
 from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question

@@ -18,7 +18,8 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
-from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file, require_parsable
+from crowdlogic.data.files import InputFile, MemberFile, member_file
+from crowdlogic.data.folders import Folder, require_parsable
 from crowdlogic.data.formats.json_records import require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.frames import from_sequences

@@ -178,7 +178,7 @@ def test_a_classifier_that_is_no_network_is_refused() -> None:
     task = review_task()
     labels = label_task(task, np.stack([symmetric_confusion(0.8, 2)] * 3))
 
-    message = r"^crowd-layer adds to a network, and linear is none. Choose a model that is: kim-cnn, "
+    message = r"^crowd-layer requires a neural network, which linear is not\. Choose kim-cnn, "
     with pytest.raises(OptionError, match=message):
         CrowdLayer(Linear()).fit(task.corpus, labels)
 
@@ -195,7 +195,7 @@ def test_rules_are_refused() -> None:
     ("options", "message"),
     [
         ({"kind": "SW"}, "kind: expected one of MW, VW, VW-B; got 'SW'."),
-        ({"pretraining": -1}, "pretraining must be 0 or more epochs, not -1."),
+        ({"pretraining": -1}, "pretraining must be at least 0 epochs, got -1."),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict, message: str) -> None:

@@ -78,10 +78,10 @@ def test_both_directions_are_those_of_torch_s_lstm() -> None:
     [
         (
             {"hidden_size": 0},
-            "bilstm-crf: hidden_size, vector_size, character_size and most_characters must be 1 or more.",
+            "bilstm-crf: hidden_size, vector_size, character_size and most_characters must be at least 1.",
         ),
-        ({"shape_size": -1}, "bilstm-crf: shape_size and character_filters must be 0 or more."),
-        ({"word_dropout": 1.0}, "bilstm-crf: word_dropout must lie from 0 to below 1, not 1.0."),
+        ({"shape_size": -1}, "bilstm-crf: shape_size and character_filters must be at least 0."),
+        ({"word_dropout": 1.0}, "bilstm-crf: word_dropout must be in [0, 1), got 1.0."),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:

@@ -403,4 +403,4 @@ def test_a_device_that_is_not_there_is_refused(name: str) -> None:
     with pytest.raises(OptionError) as caught:
         KimCNN(training=Training(device=name)).build(task.corpus, task.classes, seed=0)
 
-    assert str(caught.value) == f"device: {name!r} is none that torch finds here. Use auto, cpu or cuda."
+    assert str(caught.value) == f"device: {name!r} is not available in torch. Use auto, cpu or cuda."

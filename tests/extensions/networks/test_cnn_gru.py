@@ -182,9 +182,12 @@ def test_a_new_word_gets_its_vector_in_training_too() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"width": 4}, "cnn-gru: width must be odd, not 4."),
-        ({"filters": 0}, "cnn-gru: filters, hidden_size and vector_size must be 1 or more, and shape_size 0 or more."),
-        ({"dropout": -0.1}, "cnn-gru: dropout must lie from 0 to below 1, not -0.1."),
+        ({"width": 4}, "cnn-gru: width must be odd, got 4."),
+        (
+            {"filters": 0},
+            "cnn-gru: filters, hidden_size and vector_size must be at least 1, and shape_size at least 0.",
+        ),
+        ({"dropout": -0.1}, "cnn-gru: dropout must be in [0, 1), got -0.1."),
     ],
 )
 def test_senseless_options_are_refused(wrong: dict[str, object], message: str) -> None:

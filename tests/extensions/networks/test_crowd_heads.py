@@ -153,5 +153,5 @@ def test_heads_are_loaded_as_heads_and_never_taken_for_an_output_layer() -> None
     loaded = SMALL.load(kept, task.classes)
 
     np.testing.assert_array_equal(loaded.predict_proba(task.corpus), network.predict_proba(task.corpus))
-    with pytest.raises(FormatError, match=r"output.weight is \(2, 3, 6\) where \(3, 6\) is expected"):
+    with pytest.raises(FormatError, match=r"output.weight is \(2, 3, 6\), expected \(3, 6\)"):
         SMALL.load({name: array for name, array in kept.items() if name != HAS_LABELS}, task.classes)

@@ -148,9 +148,7 @@ def test_rules_and_classifiers_that_are_no_network_are_refused(weighted: bool, n
     task = review_task()
     labels = label_task(task, np.stack([symmetric_confusion(0.8, 2)] * 3))
 
-    with pytest.raises(
-        OptionError, match=rf"^{name} adds to a network, and linear is none. Choose a model that is: kim-cnn"
-    ):
+    with pytest.raises(OptionError, match=rf"^{name} requires a neural network, which linear is not\. Choose kim-cnn"):
         DoctorNets(Linear(), weighted).fit(task.corpus, labels)
     with pytest.raises(OptionError, match=rf"^{name} has no place for rules."):
         DoctorNets(KimCNN(), weighted).fit(task.corpus, labels, rules=parse_rules("1.0: include contrast('but')"))

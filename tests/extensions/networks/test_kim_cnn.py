@@ -201,9 +201,9 @@ def test_texts_are_cut_as_asked() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"windows": ()}, "kim-cnn: windows, filters and vector_size must be 1 or more."),
-        ({"windows": (3, 0)}, "kim-cnn: windows, filters and vector_size must be 1 or more."),
-        ({"dropout": 1.0}, "kim-cnn: dropout must lie from 0 to below 1, and max_norm be 0 or more."),
+        ({"windows": ()}, "kim-cnn: windows, filters and vector_size must be at least 1."),
+        ({"windows": (3, 0)}, "kim-cnn: windows, filters and vector_size must be at least 1."),
+        ({"dropout": 1.0}, "kim-cnn: dropout must be in [0, 1) and max_norm at least 0."),
         ({"tokenizer": "spaces"}, "kim-cnn: tokenizer: expected one of kim, plain; got 'spaces'."),
     ],
 )

@@ -96,7 +96,7 @@ def test_items_with_other_features_are_refused() -> None:
     with pytest.raises(CorpusError) as caught:
         made.predict_proba(documents([0], features=np.ones((1, 2))))
     assert str(caught.value) == (
-        "These items have 2 features where the network learnt from 5. Give it items of the kind that it learnt from."
+        "These items have 2 features, but the network was trained on 5. Use items with the same features."
     )
     with pytest.raises(CorpusError) as caught:
         made.predict_proba(documents([0], ["words"]))
@@ -109,7 +109,7 @@ def test_arrays_of_another_kind_are_refused() -> None:
 
 
 def test_senseless_options_are_refused() -> None:
-    with pytest.raises(OptionError, match="hidden_size must be 1 or more"):
+    with pytest.raises(OptionError, match="hidden_size must be at least 1"):
         MLP(hidden_size=0)
 
 

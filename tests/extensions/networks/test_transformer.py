@@ -51,7 +51,7 @@ def test_a_folder_that_is_not_there_is_refused() -> None:
         Transformer("bert-base-uncased").build(documents([0], ["a"]), ("x", "y"), seed=0)
 
     assert str(caught.value) == (
-        "bert-base-uncased: no such folder. Give one that holds a model (save_pretrained writes it), or the name of a "
+        "bert-base-uncased: folder not found. Give a folder with a model (as written by save_pretrained), or the name of a "
         "packaged encoder: all-minilm-l6-v2."
     )
 
@@ -61,11 +61,11 @@ def test_a_folder_that_is_not_there_is_refused() -> None:
     [
         ({"pooling": "last"}, "transformer: pooling: expected one of first, mean, convolution; got 'last'."),
         ({"precision": "half"}, "transformer: precision: expected one of auto, float32, bfloat16; got 'half'."),
-        ({"frozen_layers": -1}, "transformer: layers and frozen_layers must be 0 or more."),
-        ({"layers": -1}, "transformer: layers and frozen_layers must be 0 or more."),
-        ({"windows": ()}, "transformer: windows and filters must be 1 or more."),
-        ({"max_length": 2}, "transformer: max_length must be 3 or more, and dropout lie from 0 to below 1."),
-        ({"dropout": 1.0}, "transformer: max_length must be 3 or more, and dropout lie from 0 to below 1."),
+        ({"frozen_layers": -1}, "transformer: layers and frozen_layers must be at least 0."),
+        ({"layers": -1}, "transformer: layers and frozen_layers must be at least 0."),
+        ({"windows": ()}, "transformer: windows and filters must be at least 1."),
+        ({"max_length": 2}, "transformer: max_length must be at least 3 and dropout in [0, 1)."),
+        ({"dropout": 1.0}, "transformer: max_length must be at least 3 and dropout in [0, 1)."),
     ],
 )
 def test_senseless_options_are_refused(wrong: dict[str, object], message: str) -> None:
@@ -212,7 +212,7 @@ def test_weights_that_are_not_safetensors_are_refused(folder: Path) -> None:
     torch.save(model.state_dict(), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
 
-    with pytest.raises(FormatError, match="no transformer can be read from it"):
+    with pytest.raises(FormatError, match="cannot read a transformer"):
         Transformer(folder).build(documents([0], ["a"]), ("x", "y"), seed=0)
 
 
@@ -230,7 +230,7 @@ def test_nothing_is_printed(folder: Path, capfd: pytest.CaptureFixture[str]) -> 
 
 @needs_transformers
 def test_arrays_of_another_kind_are_refused(folder: Path) -> None:
-    with pytest.raises(FormatError, match=r"not of a transformer: fixed.config is missing"):
+    with pytest.raises(FormatError, match=r"not from a transformer: fixed.config is missing"):
         Transformer(folder).load({}, ("x", "y"))
 
 
@@ -238,5 +238,5 @@ def test_arrays_of_another_kind_are_refused(folder: Path) -> None:
 def test_length_must_leave_room_for_words(tmp_path: Path) -> None:
     folder = write_tiny_bert(tmp_path, OTHERS, places=2)
 
-    with pytest.raises(OptionError, match="2 pieces leave no room for words between the marks"):
+    with pytest.raises(OptionError, match="2 pieces leave no room for words"):
         Transformer(folder).build(documents([0], ["a"]), ("x", "y"), seed=0)

@@ -18,7 +18,7 @@ from crowdlogic.extensions.networks import transformer_network  # noqa: E402
 from crowdlogic.extensions.networks.network import make_batch, word_inputs  # noqa: E402
 from crowdlogic.extensions.networks.transformer import Transformer  # noqa: E402
 from crowdlogic.extensions.networks.transformer_network import (  # noqa: E402
-    DIVISIBLE,
+    SPLITTABLE_MODELS,
     NetworkOptions,
     StateCache,
     TransformerNetwork,
@@ -61,7 +61,7 @@ def make_network(model_type: str, frozen_layers: int) -> TransformerNetwork:
         return TransformerNetwork(encoder, 2, NetworkOptions(frozen_layers=frozen_layers, pooling="mean"))
 
 
-@pytest.mark.parametrize("model_type", DIVISIBLE)
+@pytest.mark.parametrize("model_type", SPLITTABLE_MODELS)
 def test_lower_and_upper_layers_make_the_whole(model_type: str) -> None:
     rows = np.random.default_rng(0).integers(2, 30, size=(1, 12))
     inputs = word_inputs(np.array([0, 3, 4, 12]), rows)
@@ -131,7 +131,7 @@ def test_more_layers_than_there_are_cannot_be_used(folder: Path) -> None:
     with pytest.raises(OptionError) as caught:
         Transformer(folder, layers=3).build(CORPUS, ("x", "y"), seed=0)
 
-    assert str(caught.value) == "transformer: layers: 3 of 2 are asked for. Use fewer, or 0."
+    assert str(caught.value) == "transformer: layers is 3, but the model has 2. Use fewer, or 0."
 
 
 def test_only_the_upper_layers_learn(folder: Path) -> None:
@@ -212,9 +212,9 @@ def test_what_cannot_be_divided_is_refused(folder: Path) -> None:
         make_network("mpnet", 1)
 
     assert str(too_many.value) == (
-        "transformer: frozen_layers: 2 of 2 layers leave none to train. Freeze fewer, or train the output layer alone: "
+        "transformer: frozen_layers: 2 of 2 layers leave none to train. Freeze fewer, or train only the output layer: "
         "fine_tune = false."
     )
     assert str(other.value) == (
-        "transformer: frozen_layers: a mpnet cannot be divided; bert, camembert, ernie, roberta, xlm-roberta can. Use 0."
+        "transformer: frozen_layers needs one of bert, camembert, ernie, roberta, xlm-roberta, got mpnet. Use 0."
     )

@@ -67,4 +67,4 @@ def test_special_tokens_must_leave_room() -> None:
     with pytest.raises(OptionError) as caught:
         word_pieces(2)
 
-    assert str(caught.value) == "length: 2 pieces leave no room for words between the marks. Allow more."
+    assert str(caught.value) == "length: 2 pieces leave no room for words. Increase it."

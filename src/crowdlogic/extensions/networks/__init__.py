@@ -1,4 +1,4 @@
-"""Networks, crowd layers and doctor nets (torch); ONNX and Hugging Face exports."""
+"""Neural networks, crowd layers and doctor nets (torch), with export to ONNX and Hugging Face."""
 
 from crowdlogic.exports import lazy_exports
 
@@ -28,7 +28,7 @@ ENTRIES = {
         "ner-paper": "crowdlogic.learning.presets:ner_paper_preset",
     },
 }
-"""Group of components -> name -> "module:attribute"; see crowdlogic.registry."""
+"""Mapping from registry to component name to "module:attribute"; see crowdlogic.registry."""
 
 COMMANDS = {
     "export": (
@@ -37,6 +37,6 @@ COMMANDS = {
         "Export a trained run as ONNX or as a Hugging Face folder.",
     ),
 }
-"""Command -> panel of the help, module, help in one line; see crowdlogic.cli.app."""
+"""Mapping from command to help panel, module and one-line help; see crowdlogic.cli.app."""
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -1,11 +1,11 @@
-"""The tagger of today's textbooks: words, their characters and shapes, an LSTM in both directions, a CRF on top.
+"""BiLSTM-CRF tagger over words, their characters and shapes.
 
 [MH16] Ma and Hovy, "End-to-end sequence labeling via bi-directional LSTM-CNNs-CRF", 2016: a convolution over the
-characters of a word, its maximum beside the word vector, BiLSTM, CRF. Beyond it: an embedding of the word's shape, and
-words that are dropped at random, so that their neighbours and characters are learnt from as well.
+characters of a word, max-pooled and concatenated with the word vector, a BiLSTM and a CRF. In addition, there are an
+embedding of the word's shape, and word dropout, so that the model also learns from context and characters.
 
-Characters are coded by their code points, so no alphabet has to be saved: the first 256 have an embedding each, all
-others share some.
+Characters are encoded by their code points, so no alphabet is saved: each of the first 256 has its own embedding, and
+all others share some embeddings.
 
 Axes: s sentence, t token, v distinct word, c channel (row, shape, characters), d dimension, k class.
 """
@@ -40,29 +40,29 @@ from crowdlogic.numerics.arrays import Ints
 DEFAULT = Training(optimiser="adam", learning_rate=2e-3, batch_size=32, clip_norm=5.0)
 
 OWN_CODES, SHARED_CODES = 256, 64
-"""Characters with an embedding of their own (by code point), and embeddings that all others share."""
+"""Number of code points with their own embedding, and number of embeddings shared by all others."""
 N_CHARACTERS = 1 + OWN_CODES + SHARED_CODES
 
 ROW, SHAPE, CHARACTERS = 0, 1, 2
-"""The channels of a word: its row, its shape, and from there on its characters."""
+"""Channels of a word: its row, its shape, and then its characters."""
 
 
 @dataclass(frozen=True)
 class BiLSTMCRF:
-    """The BiLSTM-CRF tagger.
+    """BiLSTM-CRF tagger.
 
     Attributes:
-        vectors: Pretrained word vectors; without any, words are initialised at random.
-        hidden_size: Hidden size of the LSTM, of each direction.
+        vectors: Pretrained word vectors; without them, words are initialised randomly.
+        hidden_size: Hidden size of each direction of the LSTM.
         shape_size: Size of the embedding of word shapes; 0 for none.
         character_size: Size of the embedding of a character.
         character_filters: Number of filters over characters; 0 for none.
-        most_characters: How many characters of a word are read: its first and last ones.
+        most_characters: Maximum number of characters of a word, taken from its beginning and end.
         dropout: Dropout rate of the LSTM's inputs and outputs.
-        word_dropout: The share of words that are replaced by the unknown word in training.
-        tune_vectors: Whether the vectors of the training corpus' words are trained.
-        vector_size: The size of a word vector when there are no pretrained ones.
-        case_sensitive: Whether words are looked up as written only, never in lower case.
+        word_dropout: Share of words that lose their word vector in training.
+        tune_vectors: Whether the vectors of the words in the training corpus are trained.
+        vector_size: Size of the word vectors if they are not pretrained.
+        case_sensitive: Whether words are only looked up as written, never in lower case.
         training: The optimiser and its hyper-parameters.
     """
 
@@ -81,38 +81,38 @@ class BiLSTMCRF:
 
     name = "bilstm-crf"
     unknown_spread = 0.0
-    """Words without a pretrained vector start at zero."""
+    """Words without a pretrained vector are initialised to zero."""
 
     def __post_init__(self) -> None:
         if min(self.hidden_size, self.vector_size, self.character_size, self.most_characters) < 1:
             raise OptionError(
-                f"{self.name}: hidden_size, vector_size, character_size and most_characters must be 1 or more."
+                f"{self.name}: hidden_size, vector_size, character_size and most_characters must be at least 1."
             )
         if min(self.shape_size, self.character_filters) < 0:
-            raise OptionError(f"{self.name}: shape_size and character_filters must be 0 or more.")
+            raise OptionError(f"{self.name}: shape_size and character_filters must be at least 0.")
         for name in ("dropout", "word_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                raise OptionError(f"{self.name}: {name} must lie from 0 to below 1, not {getattr(self, name)}.")
+                raise OptionError(f"{self.name}: {name} must be in [0, 1), got {getattr(self, name)}.")
 
     @property
     def trains_vectors(self) -> bool:
-        """Whether the vectors of the training corpus' words are trained."""
+        """Whether the vectors of the words in the training corpus are trained."""
         return self.tune_vectors
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
-        """A new network for the vocabulary of a corpus."""
+        """Build a new network for the vocabulary of a corpus."""
         return build_classifier(self, corpus, classes, seed=seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-        """A network with a saved state."""
+        """Restore a network from a saved state."""
         return load_classifier(self, arrays, classes)
 
     def tokenize(self, corpus: Corpus) -> TokenStream:
-        """The tokens."""
+        """Return the tokens of a corpus."""
         return corpus_tokens(corpus, self.name)
 
     def encode(self, tokens: TokenStream, index: WordIndex) -> Inputs:
-        """Row, shape and characters of each distinct word; every token is a unit."""
+        """Encode row, shape and characters of each distinct word; every token is a unit."""
         known = {word: at for at, word in enumerate(dict.fromkeys(tokens.words), start=1)}
         words = tuple(known)
         codes = [index.rows(words)[None], shape_codes(words)[None], character_codes(words, self.most_characters)]
@@ -122,12 +122,12 @@ class BiLSTMCRF:
         return Inputs(tokens.offsets, words=channels, text=text, units=np.arange(len(tokens.words)))
 
     def network(self, embedding: WordEmbedding, n_classes: int) -> BiLSTMNetwork:
-        """A new network over word vectors."""
+        """Create a new network over word vectors."""
         return BiLSTMNetwork(embedding, n_classes, self)
 
 
 def character_codes(words: tuple[str, ...], most: int) -> Ints:
-    """codes[c, v] of the characters of words, 0 for none. Of a longer word the first and the last ones are read."""
+    """Return codes[c, v] of the characters of words, 0 for padding; long words are cut in the middle."""
     codes = np.zeros((most, len(words)), dtype=np.int64)
     for v, word in enumerate(words):
         head = most - most // 2
@@ -137,13 +137,13 @@ def character_codes(words: tuple[str, ...], most: int) -> Ints:
 
 
 def _character_code(character: str) -> int:
-    """1 to OWN_CODES for the first code points, one of SHARED_CODES beyond them for all others."""
+    """Return 1 to OWN_CODES for the first code points, and one of the SHARED_CODES after them for others."""
     point = ord(character)
     return 1 + point if point < OWN_CODES else 1 + OWN_CODES + point % SHARED_CODES
 
 
 class CharacterFilters(nn.Module):
-    """A convolution over three characters of a word and its maximum, for each distinct word."""
+    """Max-pooled convolution over windows of three characters, for each distinct word."""
 
     def __init__(self, size: int, filters: int) -> None:
         super().__init__()
@@ -151,13 +151,13 @@ class CharacterFilters(nn.Module):
         self.convolution = nn.Conv1d(size, filters, 3, padding=1)
 
     def forward(self, characters: Tensor) -> Tensor:
-        """found[v, d] of characters[c, v]."""
+        """Return found[v, d] of characters[c, v]."""
         found: Tensor = self.convolution(self.embedding(characters.T).transpose(1, 2))
         return found.amax(dim=-1)
 
 
 class BiLSTMNetwork(Network):
-    """Words, shapes and characters, a BiLSTM, and the unary scores and transitions of a CRF."""
+    """Network of words, shapes and characters, a BiLSTM, and the unary scores and transitions of a CRF."""
 
     def __init__(self, embedding: WordEmbedding, n_classes: int, options: BiLSTMCRF) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ class BiLSTMNetwork(Network):
         self.transitions = TagTransitions(n_classes)
 
     def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:  # noqa: ARG002 (nothing is precomputed)
-        """unary[u, k]."""
+        """Return unary[u, k]."""
         distinct, place = torch.unique(batch.text, return_inverse=True)
         words = batch.words.index_select(1, distinct)
         inputs = self.vectors(words).index_select(0, place.flatten()).view(*batch.text.shape, -1)
@@ -183,7 +183,7 @@ class BiLSTMNetwork(Network):
         return unary
 
     def vectors(self, words: Tensor) -> Tensor:
-        """vectors[v, d] of words[c, v]: those of the word, its shape and its characters."""
+        """Return vectors[v, d] of words[c, v]: those of the word, its shape and its characters."""
         parts = [self.embedding(words[ROW])]
         if self.shapes is not None:
             parts.append(self.shapes(words[SHAPE]))
@@ -192,25 +192,25 @@ class BiLSTMNetwork(Network):
         return torch.cat(parts, dim=1)
 
     def _drop_words(self, inputs: Tensor) -> Tensor:
-        """Some words lose their vector, but not their shape and characters."""
+        """Drop the vectors of random words, but not their shapes and characters."""
         kept = (torch.rand(inputs.shape[:2], device=inputs.device) >= self.word_dropout).to(inputs.dtype)
         mask = torch.ones_like(inputs)
         mask[..., : self.embedding.size] = kept[..., None]
         return inputs * mask
 
     def recurrent(self, inputs: Tensor, lengths: Tensor) -> Tensor:
-        """hidden[s, t, d] of both directions.
+        """Return hidden[s, t, d] of both directions.
 
-        Each direction is a pass over padded sequences, the backward one over reversed sequences: what comes behind the
-        end of a sequence changes nothing before it. With packed sequences torch's gradient takes time that grows with
-        the square of the length.
+        Each direction is a pass over padded sequences, the backward one over reversed sequences, so that padding at the
+        end of a sequence does not affect the positions before it. With packed sequences, the time for torch's gradient
+        grows with the square of the length.
         """
         ahead = self._read(inputs, "")
         back = self._read(reverse_sequences(inputs, lengths), "_reverse")
         return torch.cat([ahead, reverse_sequences(back, lengths)], dim=2)
 
     def _read(self, inputs: Tensor, direction: str) -> Tensor:
-        """hidden[s, t, d] of one direction of the LSTM, from its first position on."""
+        """Return hidden[s, t, d] of one direction of the LSTM, run from the first position."""
         names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
         state = inputs.new_zeros(1, len(inputs), self.lstm.hidden_size)
         hidden: Tensor = torch.lstm(
@@ -228,7 +228,7 @@ class BiLSTMNetwork(Network):
 
 
 def reverse_sequences(values: Tensor, lengths: Tensor) -> Tensor:
-    """values[s, t, d] with the first lengths[s] positions of each sequence in reverse order."""
+    """Return values[s, t, d] with the first lengths[s] positions of each sequence reversed."""
     position = torch.arange(values.shape[1], device=values.device)
     at = torch.where(position < lengths[:, None], lengths[:, None] - 1 - position, position)
     return values.take_along_dim(at[:, :, None], dim=1)

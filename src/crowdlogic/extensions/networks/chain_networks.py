@@ -1,9 +1,9 @@
-"""The classifier around a network whose outputs are the unary scores of a chain of tags.
+"""Classifier around a network whose outputs are the unary scores of a chain of tags (a CRF).
 
-It learns marginals of units and of neighbours (`fit_chain_epoch`), and says what it knows as scores of a chain
-(`chain_scores`), which others may add evidence to.
+It is trained on marginals of units and of neighbouring pairs (`fit_chain_epoch`) and returns scores of a chain
+(`chain_scores`), to which other evidence can be added.
 
-Axes: i unit, u unit of a batch, k tag.
+Axes: i unit, u unit of a batch, k tag (and k' the next one), r run of neighbours with equal weight.
 """
 
 from __future__ import annotations
@@ -26,21 +26,19 @@ from crowdlogic.errors import OptionError
 from crowdlogic.extensions.networks.network import BatchLoss, NeuralClassifier
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
-# The loss of a CRF on soft targets: the exact expected negative log-likelihood of tag sequences.
+# The loss is the exact expected negative log-likelihood of tag sequences under soft targets:
 #
 # loss = sum over runs r of weight[r] (log partition[r] - expected score of the targets in r)
 #
-# The expected score needs the targets' marginals only: of units and of neighbours. The gradient by a score is the
-# model's marginal minus the target's, so one forward-backward gives loss and gradient, and nothing is differentiated
-# through the recursion. Targets that are certain give the log-likelihood of their tagging.
+# The expected score only depends on the targets' marginals of units and of neighbouring pairs. The gradient by a score
+# is the model's marginal minus the target's, so one forward-backward pass yields loss and gradient, without
+# differentiating through the recursion. For certain targets this is the negative log-likelihood of the tagging.
 #
 # [LMP01] Lafferty, McCallum and Pereira, "Conditional random fields", 2001.
-#
-# Axes: u unit of a batch, k tag (and k' the next one), r run: neighbouring units of one sequence and of equal weight.
 
 
 class TagTransitions(nn.Module):
-    """The parameters of a chain beside the unary scores: pairwise[k, k'] and start[k]."""
+    """Parameters of a chain apart from the unary scores: pairwise[k, k'] and start[k]."""
 
     def __init__(self, n_classes: int) -> None:
         super().__init__()
@@ -50,13 +48,13 @@ class TagTransitions(nn.Module):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RunTargets:
-    """What the runs of a batch should expect.
+    """Targets of the runs of a batch.
 
     Attributes:
-        offsets: offsets[r], where run r begins among the units.
+        offsets: offsets[r], the first unit of run r.
         weight: weight[r].
         tags: tags[u, k].
-        pair: pair[u, k, k'], of the unit before and this one; what it holds for the first unit of a run is not used.
+        pair: pair[u, k, k'] of the previous unit and this one; ignored for the first unit of a run.
     """
 
     offsets: Ints
@@ -66,7 +64,7 @@ class RunTargets:
 
 
 class _ExpectedLoss(torch.autograd.Function):
-    """The summed loss of all runs; its gradient is computed with it."""
+    """Summed loss of all runs; the gradient is computed in the forward pass."""
 
     @staticmethod
     def forward(ctx: Any, unary: Tensor, pairwise: Tensor, start: Tensor, targets: RunTargets) -> Tensor:
@@ -87,14 +85,14 @@ def _to_numpy(tensor: Tensor) -> Floats:
 def expected_loss(
     unary: Floats, pairwise: Floats, start: Floats, targets: RunTargets
 ) -> tuple[float, Floats, Floats, Floats]:
-    """The summed loss, and its gradients by unary[u, k], pairwise[k, k'] and start[k]."""
+    """Return the summed loss and its gradients by unary[u, k], pairwise[k, k'] and start[k]."""
     from crowdlogic.numerics.chain_kernels import forward_backward
 
     lengths = np.diff(targets.offsets)
     first, run = targets.offsets[:-1], np.repeat(np.arange(len(lengths)), lengths)
     scores = unary.copy()
     scores[first] += start
-    # Transitions are counted by run, so that each run's can be weighted.
+    # Transitions are counted per run, so that they can be weighted by run.
     one_table = np.zeros(len(unary), dtype=np.int32)
     q, counts, log_partition = forward_backward(
         scores, pairwise[None], one_table, targets.offsets, slot=run.astype(np.int32), n_slots=len(lengths)
@@ -110,12 +108,12 @@ def expected_loss(
 
 
 def chain_loss(transitions: TagTransitions, targets: ChainBeliefs, weights: Floats, begins: Bools) -> BatchLoss:
-    """The mean over the units of weight > 0 of the expected negative log-likelihood.
+    """Return the loss: the mean expected negative log-likelihood of the units with weight > 0.
 
     Args:
         transitions: The chain's parameters.
         targets: Beliefs of units and neighbours.
-        weights: weights[i]; a sequence is cut where the weight changes, and units of weight 0 are left out.
+        weights: weights[i]; a sequence is split where the weight changes, and units with weight 0 are skipped.
         begins: begins[i], whether unit i is the first of its sequence.
     """
 
@@ -136,7 +134,7 @@ def chain_loss(transitions: TagTransitions, targets: ChainBeliefs, weights: Floa
 
 
 def _run_offsets(units: Ints, weights: Floats, begins: Bools) -> Ints:
-    """offsets[r] of runs among units: of one sequence, of neighbours, of equal weight."""
+    """Return offsets[r] of runs: neighbouring units of one sequence with equal weight."""
     is_first = begins[units].copy()
     is_first[0] = True
     is_first[1:] |= (np.diff(units) != 1) | (np.diff(weights[units]) != 0)
@@ -144,7 +142,7 @@ def _run_offsets(units: Ints, weights: Floats, begins: Bools) -> Ints:
 
 
 class ChainNeuralClassifier(NeuralClassifier):
-    """A network with a CRF on top: a ChainClassifier. The network has an attribute `transitions`."""
+    """ChainClassifier: a network with a CRF on top, which has an attribute `transitions`."""
 
     @property
     def transitions(self) -> TagTransitions:
@@ -155,13 +153,13 @@ class ChainNeuralClassifier(NeuralClassifier):
         return found
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """One epoch on targets of units; neighbours are taken to be independent."""
+        """Train for one epoch on targets of units, assuming that neighbours are independent."""
         check_targets(corpus, targets, weights, self.network.n_classes)
         pair = independent_pairs(targets, np.asarray(corpus.offsets))
         return self.fit_chain_epoch(corpus, ChainBeliefs(targets, pair), weights)
 
     def fit_chain_epoch(self, corpus: Corpus, targets: ChainBeliefs, weights: Floats | None = None) -> float:
-        """One epoch of mini-batches on targets of units and of neighbours; the mean loss of a unit."""
+        """Train for one epoch on targets of units and pairs; return the mean loss per unit."""
         check_targets(corpus, targets.q, weights, self.network.n_classes)
         sample_weight = np.ones(corpus.n_units) if weights is None else np.asarray(weights, dtype=np.float64)
         begins = sequence_starts(corpus.n_units, np.asarray(corpus.offsets))
@@ -170,12 +168,12 @@ class ChainNeuralClassifier(NeuralClassifier):
         return self.run_epoch(corpus, loss, sample_weight != 0)
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
-        """p[i, k], the marginals of every unit."""
+        """Return p[i, k], the marginals of every unit."""
         return self.chain_scores(corpus).marginals()
 
     @torch.inference_mode()
     def chain_scores(self, corpus: Corpus) -> ChainScores:
-        """The scores of the chain, computed once between two changes of the weights."""
+        """Return the scores of the chain, cached until the weights change."""
         known: WeakKeyDictionary[Corpus, ChainScores] = self.__dict__.setdefault("_known", WeakKeyDictionary())
         if corpus not in known:
             unary = np.empty((corpus.n_units, self.network.n_classes))
@@ -190,6 +188,6 @@ class ChainNeuralClassifier(NeuralClassifier):
         return known[corpus]
 
     def restore(self, arrays: Arrays) -> None:
-        """Set weights, epoch, seed and the optimiser to a saved state."""
+        """Restore weights, epoch, seed and the optimiser from a saved state."""
         self._known = WeakKeyDictionary()
         super().restore(arrays)

@@ -1,9 +1,9 @@
-"""The tagger of the paper: word vectors, a convolution over five words, a GRU, a softmax for each token.
+"""CNN-GRU tagger of the paper: word vectors, a convolution over five words, a GRU and a softmax for each token.
 
-[LNCL] section 4.1, after Rodrigues and Pereira 2018: Conv1D of 512 filters over 5 words, "same" padding, relu, dropout
-0.5, GRU with 50 units in one direction, softmax; the word vectors are trained, too. Options beyond the paper: a
-bidirectional GRU, and an embedding of the shape of a word (capitals, digits, punctuation), which lower-case word
-vectors do not distinguish; and a CRF on top, which learns how tags follow each other.
+[LNCL] section 4.1, after Rodrigues and Pereira 2018: Conv1D with 512 filters over 5 words, "same" padding, relu,
+dropout 0.5, a unidirectional GRU with 50 units, softmax; the word vectors are trained as well. Options beyond the paper
+are a bidirectional GRU, an embedding of the shape of a word (capitals, digits, punctuation), which lower-case word
+vectors do not distinguish, and a CRF on top, which learns how tags follow each other.
 
 Axes: s sentence, t token, d dimension, f filter, k class.
 """
@@ -40,20 +40,20 @@ PAPER = Training(optimiser="adam", learning_rate=1e-3, batch_size=64)
 
 @dataclass(frozen=True)
 class CNNGRU:
-    """The CNN-GRU tagger. The defaults are those of the paper.
+    """CNN-GRU tagger. The defaults are those of the paper.
 
     Attributes:
-        vectors: Pretrained word vectors; without any, words are initialised at random.
+        vectors: Pretrained word vectors; without them, words are initialised randomly.
         filters: Number of filters of the convolution.
-        width: Number of words under a filter; odd.
+        width: Width of the filters in words; must be odd.
         hidden_size: Hidden size of the GRU (of each direction).
-        bidirectional: Whether the GRU reads from right to left, too.
+        bidirectional: Whether the GRU is bidirectional.
         shape_size: Size of the embedding of word shapes; 0 for none, as in the paper.
-        chain: Whether the outputs are the scores of a CRF, so that tags form chains; else a softmax, as in the paper.
+        chain: Whether the output is a CRF over chains of tags instead of a softmax per token, as in the paper.
         dropout: Dropout rate of the convolution's outputs.
-        tune_vectors: Whether the vectors of the training corpus' words are trained.
-        vector_size: The size of a word vector when there are no pretrained ones.
-        case_sensitive: Whether words are looked up as written only, never in lower case: as in the paper's program.
+        tune_vectors: Whether the vectors of the words in the training corpus are trained.
+        vector_size: Size of the word vectors if they are not pretrained.
+        case_sensitive: Whether words are only looked up as written, as in the paper's program, never in lower case.
         training: The optimiser and its hyper-parameters.
     """
 
@@ -72,49 +72,49 @@ class CNNGRU:
 
     name = "cnn-gru"
     unknown_spread = 0.0
-    """As in the paper's program: words without a pretrained vector start at zero."""
+    """Words without a pretrained vector are initialised to zero, as in the paper's program."""
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.width % 2 == 0:
-            raise OptionError(f"{self.name}: width must be odd, not {self.width}.")
+            raise OptionError(f"{self.name}: width must be odd, got {self.width}.")
         if min(self.filters, self.hidden_size, self.vector_size) < 1 or self.shape_size < 0:
             raise OptionError(
-                f"{self.name}: filters, hidden_size and vector_size must be 1 or more, and shape_size 0 or more."
+                f"{self.name}: filters, hidden_size and vector_size must be at least 1, and shape_size at least 0."
             )
         if not 0 <= self.dropout < 1:
-            raise OptionError(f"{self.name}: dropout must lie from 0 to below 1, not {self.dropout}.")
+            raise OptionError(f"{self.name}: dropout must be in [0, 1), got {self.dropout}.")
 
     @property
     def trains_vectors(self) -> bool:
-        """Whether the vectors of the training corpus' words are trained."""
+        """Whether the vectors of the words in the training corpus are trained."""
         return self.tune_vectors
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
-        """A new network for the vocabulary of a corpus."""
+        """Build a new network for the vocabulary of a corpus."""
         return build_classifier(self, corpus, classes, seed=seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-        """A network with a saved state."""
+        """Restore a network from a saved state."""
         return load_classifier(self, arrays, classes)
 
     def tokenize(self, corpus: Corpus) -> TokenStream:
-        """The tokens."""
+        """Return the tokens of a corpus."""
         return corpus_tokens(corpus, self.name)
 
     def encode(self, tokens: TokenStream, index: WordIndex) -> Inputs:
-        """The row and perhaps the shape of each word; every token is a unit."""
+        """Encode the row and optionally the shape of each word; every token is a unit."""
         rows = [index.rows(tokens.words)]
         if self.shape_size:
             rows.append(shape_codes(tokens.words))
         return word_inputs(tokens.offsets, np.stack(rows), units=np.arange(len(tokens.words)))
 
     def network(self, embedding: WordEmbedding, n_classes: int) -> TaggerNetwork:
-        """A new network over word vectors."""
+        """Create a new network over word vectors."""
         return TaggerNetwork(embedding, n_classes, self)
 
 
 class TaggerNetwork(ConvolutionalNetwork):
-    """Word vectors, convolution, GRU, softmax."""
+    """Network of word vectors, a convolution, a GRU and an output layer."""
 
     def __init__(self, embedding: WordEmbedding, n_classes: int, options: CNNGRU) -> None:
         super().__init__()
@@ -128,24 +128,24 @@ class TaggerNetwork(ConvolutionalNetwork):
             self.transitions = TagTransitions(n_classes)
 
     def vectors(self, words: Tensor) -> Tensor:
-        """vectors[v, d] of words[c, v]: the vector of each word, and that of its shape."""
+        """Return vectors[v, d] of words[c, v]: those of the words and their shapes."""
         own: Tensor = self.embedding(words[0])
         return own if self.shapes is None else torch.cat([own, self.shapes(words[1])], dim=1)
 
     def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:
-        """logits[u, k]."""
+        """Return logits[u, k]."""
         table, words = self.products(batch, precomputed)
         outputs = self.dropout(torch.relu(self.filters.convolve(table, words)))
         logits: Tensor = self.output(batch.at_units(self.recurrent(outputs, batch.lengths)))
         return logits
 
     def recurrent(self, outputs: Tensor, lengths: Tensor) -> Tensor:
-        """hidden[s, t, d] of the GRU. From left to right padding has no effect; from right to left it is cut off."""
+        """Return hidden[s, t, d] of the GRU; sequences are packed if padding could affect the result."""
         hidden: Tensor
         if not self.gru.bidirectional:
             hidden, _ = self.gru(outputs)
             return hidden
-        # A sentence without tokens has no unit, but torch needs every sequence to have one position.
+        # A sentence without tokens has no unit, but torch requires at least one position per sequence.
         lengths = lengths.clamp(min=1).cpu()
         packed = nn.utils.rnn.pack_padded_sequence(outputs, lengths, batch_first=True, enforce_sorted=False)
         hidden, _ = nn.utils.rnn.pad_packed_sequence(

@@ -1,10 +1,18 @@
-"""The crowd layer: a layer on top of a network that models how each annotator labels what the network predicts.
+"""Networks that learn from crowd labels directly: the crowd layer, and doctor nets with a head per annotator.
 
-[ROD18] Rodrigues and Pereira, "Deep learning from crowds", 2018. As in its authors' program the layer takes the
-network's softmax, and a softmax follows it: annotator j says n with probability softmax_n(sum_m p[m] weight[j, m, n]).
-It is trained with the network, by the same optimiser, and not used for predictions.
+[ROD18] Rodrigues and Pereira, "Deep learning from crowds", 2018. As in its authors' program, the crowd layer takes the
+network's softmax and is followed by a softmax: annotator j gives label n with probability
+softmax_n(sum_m p[m] weight[j, m, n]). It is trained with the network, by the same optimiser, and not used for
+predictions.
 
-Axes: r label of a batch, j annotator, m true class, n given label.
+[GUAN18] Guan, Gulshan, Dai and Hinton, "Who said what: modeling individual labelers improves classification", 2018. A
+doctor net has one output layer (head) per annotator and predicts the average of the heads. The weights of the heads in
+the average are learnt while the heads are fixed; the target of a unit is the distribution of its labels. The average
+excludes the heads of the unit's own annotators, because they would be rewarded for having memorised its labels. This is
+our choice, since we could not check how the authors do it.
+
+Axes: i unit, u unit of a batch, r label of a batch, or pair of a unit and a class, j annotator, m true class, n given
+label, k class, d dimension.
 """
 
 from __future__ import annotations
@@ -25,23 +33,15 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.extensions.networks.network import BatchLoss, NeuralClassifier
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
-# The loss of networks that learn from crowd labels directly: the cross-entropy of each label for its annotator.
-#
-# Shared by the crowd layer (crowd_layer) and the doctor nets (crowd_heads). The labels of a batch are found by the
-# index
-# of each unit's first label, so there is never an array of units by annotators.
-#
-# Axes: i unit, u unit of a batch, r label of a batch, j annotator, n given label, d dimension.
-
 AnnotatorLogits: TypeAlias = Callable[[Tensor, Tensor], Tensor]
-"""logits[r, n] of the label that annotator[r] gives, from the network's outputs[r, d] for the unit."""
+"""Function that returns logits[r, n] of the label by annotator[r] from the network's outputs[r, d]."""
 
 
 def crowd_label_loss(labels: CrowdLabels, annotator_logits: AnnotatorLogits, device: torch.device) -> BatchLoss:
-    """The mean cross-entropy of labels, each with its weight.
+    """Return the loss that is the weighted mean cross-entropy of the labels.
 
-    A batch's loss is its sum over the number of its labelled units and the mean number of labels per unit. So the mean
-    of an epoch is the mean over all labels of the corpus, however many a batch holds.
+    The loss of a batch is its sum divided by its number of labelled units and the mean number of labels per unit, so
+    that the mean of an epoch is the mean over all labels of the corpus, regardless of the batches.
     """
     starts = unit_starts(labels)
     per_unit = float(labels.weights.sum()) / max(int(np.count_nonzero(np.diff(starts))), 1)
@@ -59,12 +59,12 @@ def crowd_label_loss(labels: CrowdLabels, annotator_logits: AnnotatorLogits, dev
 
 
 def unit_starts(labels: CrowdLabels) -> Ints:
-    """starts[i], the row of unit i's first label (labels are sorted by unit), and the number of labels at the end."""
+    """Return starts[i], the row of unit i's first label (sorted by unit), and finally the number of labels."""
     return np.searchsorted(labels.unit, np.arange(labels.n_units + 1))
 
 
 def label_rows(starts: Ints, units: Ints) -> tuple[Ints, Ints]:
-    """All labels of some units: place[r], the index into `units`, and row[r], the row of the label."""
+    """Return place[r], an index into `units`, and row[r], the row of the label, for all labels of `units`."""
     count = starts[units + 1] - starts[units]
     ends = np.cumsum(count)
     # within[r] counts the labels of each unit from 0
@@ -77,9 +77,9 @@ def _to_device(array: NDArray[np.generic], device: torch.device) -> Tensor:
 
 
 class AnnotatorLayer(nn.Module):
-    """weight[j, m, n] of each annotator, or its diagonal weight[j, n] only, and optionally bias[j, n].
+    """Layer with weight[j, m, n] per annotator, or only its diagonal weight[j, n], and optionally bias[j, n].
 
-    The matrix is initialised as the identity, the diagonal with ones, the bias with zeros.
+    Matrices are initialised to the identity, diagonals to ones, biases to zeros.
     """
 
     def __init__(self, n_annotators: int, n_classes: int, *, matrix: bool, bias: bool) -> None:
@@ -89,13 +89,13 @@ class AnnotatorLayer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(n_annotators, n_classes)) if bias else None
 
     def forward(self, p: Tensor, annotator: Tensor) -> Tensor:
-        """logits[r, n] of the label of annotator[r], from the network's probabilities p[r, m]."""
+        """Return logits[r, n] of the label by annotator[r] from the network's probabilities p[r, m]."""
         weight = self.weight.index_select(0, annotator)
         logits = torch.einsum("rm,rmn->rn", p, weight) if weight.dim() == 3 else p * weight
         return logits if self.bias is None else logits + self.bias.index_select(0, annotator)
 
     def confusion(self) -> Tensor:
-        """confusion[j, m, n], the probability that annotator j says n where the network is certain of m."""
+        """Return confusion[j, m, n], the probability of label n by annotator j if the network is certain of m."""
         n_annotators, n_classes = self.weight.shape[0], self.weight.shape[-1]
         # one row for each (j, m): the one-hot prediction m, and annotator j
         certain = torch.eye(n_classes).to(self.weight).repeat(n_annotators, 1)
@@ -105,7 +105,7 @@ class AnnotatorLayer(nn.Module):
 
 
 class CrowdLayerClassifier(NeuralClassifier):
-    """A network with a crowd layer: a Classifier that also learns from crowd labels directly."""
+    """Network with a crowd layer: a Classifier that also learns from crowd labels directly."""
 
     def __init__(self, plain: NeuralClassifier, layer: AnnotatorLayer) -> None:
         plain.network.add_module("crowd", layer)  # so that it is trained, saved and restored with the network
@@ -113,53 +113,43 @@ class CrowdLayerClassifier(NeuralClassifier):
         self.layer = layer
 
     def fit_labels(self, corpus: Corpus, labels: CrowdLabels) -> float:
-        """One epoch of mini-batches on crowd labels; the mean loss of a label."""
+        """Train for one epoch on crowd labels and return the mean loss per label."""
         loss = crowd_label_loss(labels, self.annotator_logits, self.device)
         return self.run_epoch(corpus, loss, labels.labels_per_unit() > 0)
 
     def annotator_logits(self, logits: Tensor, annotator: Tensor) -> Tensor:
-        """logits[r, n] of the annotators' labels, from the network's logits[r, m]."""
+        """Return logits[r, n] of the annotators' labels from the network's logits[r, m]."""
         found: Tensor = self.layer(torch.softmax(logits, dim=-1), annotator)
         return found
 
     def confusion(self) -> Floats:
-        """confusion[j, m, n] of the layer."""
+        """Return confusion[j, m, n] of the layer."""
         with torch.no_grad():
             found: Floats = self.layer.confusion().cpu().numpy()
         return found
 
 
 def add_crowd_layer(plain: NeuralClassifier, labels: CrowdLabels, *, matrix: bool, bias: bool) -> CrowdLayerClassifier:
-    """The network with a new crowd layer for the annotators of some labels."""
+    """Add a new crowd layer for the annotators of some labels to a network."""
     layer = AnnotatorLayer(len(labels.annotators), labels.n_classes, matrix=matrix, bias=bias)
     return CrowdLayerClassifier(plain, layer)
 
 
-# The weights of the annotators' heads in their average, learnt from crowd labels while the heads are fixed.
-#
-# [GUAN18] Guan et al., "Who said what", 2018 (its weighted doctor net). The target of a unit is the distribution of
-# its
-# labels. The average is over the heads of the other annotators, which is our choice where we could not check theirs:
-# a
-# head has been trained on its own annotator's labels, and would be rewarded for having memorised them.
-#
-# Axes: i unit, r pair of a unit and a class it was given, j annotator, k class.
-
 STEPS, LEARNING_RATE = 100, 0.1
-"""Number of steps of Adam, each over all pairs, and their learning rate."""
-TINY = 1e-12
+"""Number of full-batch Adam steps for the head weights, and their learning rate."""
+EPSILON = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LabelPairs:
-    """Pairs of a unit and a class it was given, sorted by unit; and for each pair the annotators of the unit.
+    """Pairs of a unit and a class among its labels, sorted by unit, with the annotators of the unit.
 
     Attributes:
         unit: unit[r].
-        label: label[r], a class that somebody gave the unit.
+        label: label[r], a class that was given to the unit.
         target: target[r], its share of the unit's labels.
-        pair: A pair for each of the annotators that labelled its unit, ...
-        owner: ... and that annotator.
+        pair: Index of a pair, repeated for each annotator of its unit.
+        owner: The annotator for each entry of `pair`.
     """
 
     unit: Ints
@@ -170,7 +160,7 @@ class LabelPairs:
 
 
 def label_pairs(labels: CrowdLabels, *, most: int) -> LabelPairs:
-    """The pairs of all labelled units; of every second or third unit, ... when there are more than `most`."""
+    """Return the pairs of all labelled units, or of every n-th unit if there are more than `most` pairs."""
     votes = labels.votes()
     unit, label = np.nonzero(votes)
     every = max(-(-len(unit) // max(most, 1)), 1)  # rounded up
@@ -187,19 +177,19 @@ def label_pairs(labels: CrowdLabels, *, most: int) -> LabelPairs:
 
 
 def fit_weight_logits(initial: Tensor, has_labels: Tensor, p: Tensor, pairs: LabelPairs) -> Tensor:
-    """weight_logits[j], whose softmax are the weights that bring the others' average closest to the targets.
+    """Return weight_logits[j], whose softmax weights the heads so that their average best fits the targets.
 
     Args:
-        initial: initial[j], where to start.
+        initial: initial[j], the initial values.
         has_labels: has_labels[j], whether annotator j has any labels, so that the head was trained.
-        p: p[r, j], the probability that the head of annotator j gives to the class of pair r.
+        p: p[r, j], the probability of the class of pair r according to the head of annotator j.
         pairs: The pairs and their targets.
     """
     pair, owner = torch.from_numpy(pairs.pair).to(initial.device), torch.from_numpy(pairs.owner).to(initial.device)
     # n_others[r], the number of trained heads whose annotators did not label the unit of pair r
     n_own = torch.zeros(len(p), device=initial.device).index_add_(0, pair, has_labels[owner].float())
     n_others = has_labels.sum() - n_own
-    target = torch.from_numpy(pairs.target).to(p) * (n_others > 0)  # nothing is learnt where there is no other
+    target = torch.from_numpy(pairs.target).to(p) * (n_others > 0)  # skip units without other heads
     p_others = p.index_put((pair, owner), p.new_zeros(()))  # 0 for the heads of the unit's own annotators
     logits = initial.to(p).requires_grad_()
     optimiser = torch.optim.Adam([logits], lr=LEARNING_RATE)
@@ -207,33 +197,28 @@ def fit_weight_logits(initial: Tensor, has_labels: Tensor, p: Tensor, pairs: Lab
         weight = torch.softmax(logits.masked_fill(~has_labels, -torch.inf), dim=0)
         own_weight = p.new_zeros(len(p)).index_add(0, pair, weight[owner])
         # log of the others' weighted average: sum_j weight[j] p[r, j] over the sum of their weights
-        log_average = torch.log((p_others @ weight).clamp(min=TINY)) - torch.log((1.0 - own_weight).clamp(min=TINY))
+        log_average = torch.log((p_others @ weight).clamp(min=EPSILON)) - torch.log(
+            (1.0 - own_weight).clamp(min=EPSILON)
+        )
         optimiser.zero_grad()
-        (-(target * log_average).sum() / target.sum().clamp(min=TINY)).backward()
+        (-(target * log_average).sum() / target.sum().clamp(min=EPSILON)).backward()
         optimiser.step()
     return logits.detach()
 
 
-# Doctor nets: a network with an output layer (a head) for each annotator, which predicts the average of its heads.
-#
-# [GUAN18] Guan, Gulshan, Dai and Hinton, "Who said what: modeling individual labelers improves classification", 2018.
-#
-# Axes: u unit of a batch, r label of a batch or pair of a unit and a class, j annotator, k class, d dimension.
-
 HAS_LABELS = FIXED + MODEL + "output.has_labels"
-"""The array by which the state of a network with heads is recognised."""
+"""Array that marks the state of a network with heads."""
 MAX_AT_ONCE = 2**20
-"""Maximum number of probabilities (units by annotators by classes) that are computed at a time."""
+"""Maximum number of probabilities (units x annotators x classes) computed at a time."""
 MAX_FITTED = 2**24
-"""Maximum number of probabilities (pairs by annotators) that the weights of heads are fitted to; beyond it, units are
-sampled."""
+"""Maximum number of probabilities (pairs x annotators) for fitting head weights; units are sampled beyond it."""
 
 
 class AnnotatorHeads(nn.Module):
-    """weight[j, k, d] and bias[j, k] of each head, and weight_logits[j], whose softmax weights the heads.
+    """Heads with weight[j, k, d] and bias[j, k], averaged with the softmax of weight_logits[j].
 
-    It replaces the output layer of a network and passes its input through: which head is needed is not known there.
-    Every head is initialised as the output layer; heads of annotators without labels have no weight.
+    Replaces the output layer of a network, but passes its input through, since the annotator is not known there. Every
+    head is initialised to the output layer; heads of annotators without labels have no weight.
     """
 
     has_labels: Tensor
@@ -247,21 +232,21 @@ class AnnotatorHeads(nn.Module):
         self.register_buffer("has_labels", torch.from_numpy(has_labels))
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """The hidden representation, unchanged."""
+        """Return the hidden representation unchanged."""
         return hidden
 
     def annotator_logits(self, hidden: Tensor, annotator: Tensor) -> Tensor:
-        """logits[r, k] of the head of annotator[r]."""
+        """Return logits[r, k] of the head of annotator[r]."""
         weight, bias = self.weight.index_select(0, annotator), self.bias.index_select(0, annotator)
         return (hidden[:, None] * weight).sum(dim=-1) + bias  # four times as fast as a matrix product for each label
 
     def head_probabilities(self, hidden: Tensor) -> Tensor:
-        """p[u, j, k] of every head, in double precision."""
+        """Return p[u, j, k] of every head, in double precision."""
         logits = torch.einsum("ud,jkd->ujk", hidden, self.weight) + self.bias
         return torch.softmax(logits.double(), dim=-1)
 
     def head_weights(self) -> Tensor:
-        """The weight of each head in the average, [j]; they sum to one."""
+        """Return the weight of each head in the average, [j], which sum to one."""
         return torch.softmax(self.weight_logits.double().masked_fill(~self.has_labels, -torch.inf), dim=0)
 
     @property
@@ -271,7 +256,7 @@ class AnnotatorHeads(nn.Module):
 
 
 class AnnotatorHeadsClassifier(NeuralClassifier):
-    """A network with heads: a Classifier that learns from crowd labels directly and predicts the heads' average."""
+    """Network with heads: a Classifier that learns from crowd labels and predicts the heads' average."""
 
     def __init__(self, plain: NeuralClassifier, has_labels: Bools) -> None:
         self.heads = AnnotatorHeads(plain.network.output, has_labels)
@@ -279,12 +264,12 @@ class AnnotatorHeadsClassifier(NeuralClassifier):
         super().__init__(plain.network, plain.encode, plain.training, seed=plain.seed, fixed=plain.fixed)
 
     def fit_labels(self, corpus: Corpus, labels: CrowdLabels) -> float:
-        """One epoch of mini-batches on crowd labels, each training its annotator's head; the mean loss of a label."""
+        """Train each annotator's head on their labels for one epoch and return the mean loss per label."""
         loss = crowd_label_loss(labels, self.heads.annotator_logits, self.device)
         return self.run_epoch(corpus, loss, labels.labels_per_unit() > 0)
 
     def probabilities(self, outputs: Tensor) -> Tensor:
-        """p[u, k], the weighted average of the heads."""
+        """Return p[u, k], the weighted average of the heads."""
         weight = self.heads.head_weights()
         chunks = outputs.split(self.heads.chunk_size)
         return torch.cat([torch.einsum("ujk,j->uk", self.heads.head_probabilities(part), weight) for part in chunks])
@@ -292,8 +277,8 @@ class AnnotatorHeadsClassifier(NeuralClassifier):
     def fit_head_weights(self, corpus: Corpus, labels: CrowdLabels) -> None:
         """Fit the weights of the heads, which stay fixed.
 
-        The target of a unit is the distribution of its labels; its own annotators are left out of the average, because
-        their heads were trained on these labels ([GUAN18]). A unit that everybody labelled has no effect.
+        The target of a unit is the distribution of its labels; its own annotators are excluded from the average, since
+        their heads were trained on these labels ([GUAN18]). Units labelled by everybody have no effect.
         """
         pairs = label_pairs(labels, most=MAX_FITTED // len(labels.annotators))
         initial, p = self.heads.weight_logits.detach(), self._pair_probabilities(corpus, pairs)
@@ -303,7 +288,7 @@ class AnnotatorHeadsClassifier(NeuralClassifier):
 
     @torch.inference_mode()
     def _pair_probabilities(self, corpus: Corpus, pairs: LabelPairs) -> Tensor:
-        """p[r, j], the probability that the head of annotator j gives to the class of pair r."""
+        """Return p[r, j], the probability of the class of pair r according to the head of annotator j."""
         p = torch.zeros(len(pairs.unit), len(self.heads.weight_logits), dtype=torch.float64, device=self.device)
         starts = np.searchsorted(pairs.unit, np.arange(corpus.n_units + 1))
         for outputs, units in self.forward_batches(corpus):
@@ -311,7 +296,7 @@ class AnnotatorHeadsClassifier(NeuralClassifier):
             for place, row in zip(places, rows, strict=True):
                 found = self.heads.head_probabilities(outputs[place])
                 p[row] = found[torch.arange(len(row)), :, pairs.label[row]]
-        return p.clone()  # outside of inference mode's tensors, so that gradients can be taken
+        return p.clone()  # leave inference mode, so that gradients can be computed
 
 
 def _chunks(array: Ints, size: int) -> list[Ints]:
@@ -319,7 +304,7 @@ def _chunks(array: Ints, size: int) -> list[Ints]:
 
 
 def restore_classifier(plain: NeuralClassifier, arrays: Arrays) -> NeuralClassifier:
-    """A classifier with a saved state: the plain network, or one with heads in place of its output layer."""
+    """Restore a classifier from a saved state: the plain network, or one with heads as output layer."""
     made = plain
     if HAS_LABELS in arrays:
         made = AnnotatorHeadsClassifier(plain, np.array(saved_array(arrays, HAS_LABELS, (None,), kind=BOOLEANS)))
@@ -328,5 +313,5 @@ def restore_classifier(plain: NeuralClassifier, arrays: Arrays) -> NeuralClassif
 
 
 def add_annotator_heads(plain: NeuralClassifier, labels: CrowdLabels) -> AnnotatorHeadsClassifier:
-    """The network with a head for each annotator of some labels in place of its output layer."""
+    """Replace the output layer of a network by one head for each annotator of some labels."""
     return AnnotatorHeadsClassifier(plain, labels.labels_per_annotator() > 0)

@@ -1,13 +1,13 @@
-"""The crowd layer: a network learns from the labels as they are, through a layer for each annotator on top of it.
+"""Crowd layer: a network trained directly on crowd labels, with one additional layer per annotator on top.
 
-[ROD18] Rodrigues and Pereira, "Deep learning from crowds", 2018. What its authors' program does, and so do we: the
-layer takes the network's softmax; a softmax follows the layer, for documents and for tokens; every label counts the
-same; the network first learns the majority vote for some epochs, and then the optimiser is
-reset. It has Adam throughout; ours is the network's own. Here the rate's schedule and the seeds run on from the first
-epochs to the others.
+[ROD18] Rodrigues and Pereira, "Deep learning from crowds", 2018. As in its authors' program: the layer takes the
+network's softmax and is followed by a softmax, for documents and for tokens; every label has the same weight; the
+network is first trained on the majority vote for some epochs, after which the optimiser is reset. The authors always
+use Adam; here, the optimiser is that of the network. The learning rate schedule and the seeds continue after
+pretraining.
 
-The first epochs are done within epoch 1 of a pass, so that a checkpoint, which is kept after every epoch, has
-them behind it. The answers for the training items are the network's own.
+Pretraining is part of epoch 1 of a pass, so that checkpoints, which are written after every epoch, include it. The
+answers for the training items are the network's predictions.
 
 Axes: i unit, j annotator, k class, m true class, n given label.
 """
@@ -45,41 +45,38 @@ if TYPE_CHECKING:
     from crowdlogic.extensions.networks.network import NeuralClassifier
 
 
-# The network of methods that add something of their own to one: a classifier of another kind is refused.
-
-
 def build_network(method: str, architecture: Architecture, task: Task, *, seed: int) -> NeuralClassifier:
-    """A new network for a task; a classifier of another kind is refused."""
+    """Build a new network for a task; raise an error for other kinds of classifiers."""
     made = architecture.build(task.corpus, task.labels.classes, seed=seed)
     if not hasattr(made, "network"):
         raise OptionError(
-            f"{method} adds to a network, and {architecture.name} is none. Choose a model that is: kim-cnn, cnn-gru, "
-            f"mlp or transformer."
+            f"{method} requires a neural network, which {architecture.name} is not. Choose kim-cnn, cnn-gru, mlp or "
+            f"transformer."
         )
     return cast("NeuralClassifier", made)
 
 
 class LayerKind(StrEnum):
-    """What an annotator's layer holds."""
+    """Parameters of an annotator's layer."""
 
     MW = "MW"
-    """A matrix, the identity at first."""
+    """A matrix, initialised to the identity."""
     VW = "VW"
-    """A scale for each class, ones at first."""
+    """One scale per class, initialised to ones."""
     VW_B = "VW-B"
-    """The scales and a bias for each class, zeros at first."""
+    """Scales, and one bias per class, initialised to zeros."""
 
 
 @dataclass(frozen=True)
 class CrowdLayer(FitMixin):
-    """[ROD18].
+    """Crowd layer method ([ROD18]).
 
     Attributes:
-        classifier: The network beneath: KimCNN, CNNGRU, MLP, ...
+        classifier: The network below the layer: KimCNN, CNNGRU, MLP, ...
         kind: MW, VW or VW-B.
-        pretraining: The epochs that the network first learns the majority vote for.
-        start: That vote; its `ties` are `soft` for the shares of the votes.
-        limits: How long a fit goes on after those epochs, what stops it, and its random seed.
+        pretraining: Number of epochs of training on the majority vote.
+        start: Truth method for pretraining; majority vote with `soft` ties uses the vote shares.
+        limits: Number of epochs after pretraining, stopping criterion and random seed.
     """
 
     classifier: Architecture
@@ -95,12 +92,12 @@ class CrowdLayer(FitMixin):
         if self.kind not in list(LayerKind):
             raise OptionError(f"kind: expected one of {', '.join(LayerKind)}; got {self.kind!r}.")
         if self.pretraining < 0:
-            raise OptionError(f"pretraining must be 0 or more epochs, not {self.pretraining}.")
+            raise OptionError(f"pretraining must be at least 0 epochs, got {self.pretraining}.")
 
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
-        """Learn from crowd labels; rules are refused."""
+        """Learn from crowd labels; rules are not supported."""
         refuse_rules(self.name, data)
         refuse_partial_labels(self.name, data)
         refuse_anchors(self.name, data)
@@ -110,7 +107,7 @@ class CrowdLayer(FitMixin):
         return make_learned(self.name, training)
 
     def _run(self, training: TrainingPass) -> None:
-        """Epochs over the labels; before the first one, some over the majority vote."""
+        """Train on the labels, after pretraining on the majority vote."""
         task = training.task
         network, majority = self.network(task), first_targets(task.training_labels, self.start)
         training.begin(classifier=network, teacher=idle_teacher(task), model=ConfusionMatrices(), targets=majority)
@@ -123,9 +120,9 @@ class CrowdLayer(FitMixin):
         training.finish(lambda epoch: believe(task, network, epoch.loss))
 
     def network(self, task: Task) -> CrowdLayerClassifier:
-        """A new network with a layer for the annotators of a task."""
+        """Build a new network with a layer for the annotators of a task."""
         plain = build_network(self.name, self.classifier, task, seed=self.limits.seed)
-        layers = import_module("crowdlogic.extensions.networks.crowd_layer")  # by its name, since it needs torch
+        layers = import_module("crowdlogic.extensions.networks.crowd_layer")  # imported by name, since it needs torch
         made: CrowdLayerClassifier = layers.add_crowd_layer(
             plain, task.labels, matrix=self.kind == LayerKind.MW, bias=self.kind == LayerKind.VW_B
         )
@@ -133,7 +130,7 @@ class CrowdLayer(FitMixin):
 
 
 def believe(task: Task, network: CrowdLayerClassifier, loss: float) -> Epoch:
-    """What a network believes: of the items, and of how annotators answer."""
+    """Return an epoch with the network's beliefs and the annotators' confusion matrices."""
     p = network.predict_proba(task.corpus)
     annotators = Confusion(network.confusion().transpose(0, 2, 1))
     return Epoch(loss=loss, k=0.0, p=p, q_a=p, q_b=p, q_f=p, annotators=annotators)

@@ -1,16 +1,16 @@
-"""Doctor nets: every annotator has a head of his own, learnt from his labels alone; the answer is their average.
+"""Doctor nets: each annotator has a head, trained on their labels only; the answer is the average of the heads.
 
-[GUAN18] Guan, Gulshan, Dai and Hinton, "Who said what: modeling individual labelers improves classification", 2018.
-Its doctor net (DL-DN in the paper's tables) averages the heads, all alike; its weighted doctor net (DL-WDN) then
-learns how much each is to count, with the heads as they are (extensions/networks/crowd_layer.py).
+[GUAN18] Guan, Gulshan, Dai and Hinton, "Who said what: modeling individual labelers improves classification", 2018. Its
+doctor net (DL-DN in the paper's tables) averages the heads with equal weights. Its weighted doctor net (DL-WDN) then
+learns the weights, with fixed heads (extensions/networks/crowd_layer.py).
 
-One body, many heads: a network of his own for each annotator would learn from his few labels alone, and there would be
-as many networks as annotators (47 and 203 on the paper's data). [GUAN18] shares the body, too: the labels of all shape
-what is seen of an item, and those of one annotator how he answers to it. The heads are one tensor; in training only
-those of a unit's own annotators are computed.
+The heads share one body, as in [GUAN18]: the labels of all annotators train the representation of an item, those of one
+annotator train their head. Separate networks would each learn from few labels, and there would be as many networks as
+annotators (47 and 203 on the paper's data). The heads are one tensor; in training, only those of a unit's own
+annotators are computed.
 
-The weights are learnt at the end of every epoch, so that stopping judges what will be used. Heads start as the
-network's own output layer. The answers for the training items are the average there.
+The weights are learnt at the end of every epoch, so that stopping criteria evaluate the final predictor. Heads are
+initialised to the network's output layer. The answers for the training items are the average of the heads.
 
 Axes: i unit, j annotator, k class.
 """
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
 
 
 ANNOTATORS = ConfusionMatrices()
-"""The model by which annotators are judged."""
+"""Model for estimating the annotators' reliability."""
 
 
 @dataclass(frozen=True)
 class DoctorNets(FitMixin):
-    """[GUAN18].
+    """Doctor nets ([GUAN18]).
 
     Attributes:
         classifier: The network whose body is shared: KimCNN, CNNGRU, MLP, ...
-        weighted: Whether it is learnt how much each head counts (DL-WDN), or all count the same (DL-DN).
-        limits: How long a fit goes on, what stops it, and its random seed.
+        weighted: Whether the weights of the heads are learnt (DL-WDN) or equal (DL-DN).
+        limits: Number of epochs, stopping criterion and random seed.
     """
 
     classifier: Architecture
@@ -63,13 +63,13 @@ class DoctorNets(FitMixin):
 
     @property
     def name(self) -> str:
-        """As tables call it."""
+        """Name of the method in tables."""
         return "dl-wdn" if self.weighted else "dl-dn"
 
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
-        """Learn from crowd labels; rules are refused."""
+        """Learn from crowd labels; rules are not supported."""
         refuse_rules(self.name, data)
         refuse_partial_labels(self.name, data)
         refuse_anchors(self.name, data)
@@ -81,7 +81,7 @@ class DoctorNets(FitMixin):
         return make_learned(self.name, training, replace(epoch, annotators=judged))
 
     def _run(self, training: TrainingPass) -> None:
-        """Epochs over the labels, and the heads' weights after each."""
+        """Train on the labels, and fit the weights of the heads after each epoch."""
         task, network = training.task, self.network(training.task)
         targets = vote_shares(task.training_labels.votes())
         training.begin(classifier=network, teacher=idle_teacher(task), model=ANNOTATORS, targets=targets)
@@ -93,22 +93,22 @@ class DoctorNets(FitMixin):
         training.finish(lambda epoch: believe(task, network, epoch.loss))
 
     def network(self, task: Task) -> AnnotatorHeadsClassifier:
-        """A new network with a head for each annotator who has labels to learn from."""
+        """Build a new network with one head per annotator; annotators without training labels have no weight."""
         plain = build_network(self.name, self.classifier, task, seed=self.limits.seed)
-        heads = import_module("crowdlogic.extensions.networks.crowd_layer")  # by its name, since it needs torch
+        heads = import_module("crowdlogic.extensions.networks.crowd_layer")  # imported by name, since it needs torch
         made: AnnotatorHeadsClassifier = heads.add_annotator_heads(plain, task.training_labels)
         return made
 
 
 @dataclass(frozen=True)
 class WeightedDoctorNets(DoctorNets):
-    """[GUAN18] with weights: how much each head counts is learnt (DL-WDN)."""
+    """Weighted doctor nets ([GUAN18]): the weights of the heads are learnt (DL-WDN)."""
 
     weighted: bool = True
 
 
 def believe(task: Task, network: AnnotatorHeadsClassifier, loss: float) -> Epoch:
-    """What a network believes of the items, and how annotators answer in its eyes."""
+    """Return an epoch with the network's beliefs and the annotators' estimated reliability."""
     p = network.predict_proba(task.corpus)
     annotators = ANNOTATORS.m_step(ANNOTATORS.observe(task.training_labels), p)
     return Epoch(loss=loss, k=0.0, p=p, q_a=p, q_b=p, q_f=p, annotators=annotators)

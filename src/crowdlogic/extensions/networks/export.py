@@ -1,4 +1,4 @@
-"""A run to a folder for use elsewhere: read, convert, write whole or not at all."""
+"""Export of a run to a folder for other programs, which is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ MODEL_FORMATS = Registry(
         "hf": "crowdlogic.extensions.networks.huggingface_folder:write_huggingface",
     },
 )
-"""What a run can be exported to: functions that write a run's files into an empty folder, and return notices."""
+"""Export formats: functions that write the files of a run into an empty folder and return notices."""
 
 WriteModel = Callable[[Run, Path], list[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:
-    """What `export` did.
+    """Result of `export_run`.
 
     Attributes:
-        out: The folder.
+        out: Output folder.
         format: onnx or hf.
-        files: The files in it.
-        notices: What a person should know.
+        files: Files in the folder.
+        notices: Messages to the user.
     """
 
     out: str
@@ -57,23 +57,23 @@ class Exported:
 
     @property
     def message(self) -> str:
-        """The outcome in one sentence."""
+        """Summary in one line."""
         return f"{self.format}: {', '.join(self.files)} -> {self.out}"
 
 
 def export_run(run: str | Path, out: str | Path, *, to: str) -> Exported:
-    """Write a run as a folder for use elsewhere.
+    """Export a run to a folder for other programs.
 
     Args:
-        run: The folder of the run.
-        out: The folder to write, which must not exist yet, or be empty.
+        run: Folder of the run.
+        out: Output folder, which must not exist yet, or be empty.
         to: onnx or hf.
     """
     write: WriteModel = MODEL_FORMATS.load(to)
     target = Path(out)
     check_outputs((target,))
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise OptionError(f"{target}: is there already. Name another folder, or remove it.")
+        raise OptionError(f"{target}: already exists. Choose another folder, or remove it.")
     made = load_run(run)
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
@@ -88,19 +88,15 @@ def export_run(run: str | Path, out: str | Path, *, to: str) -> Exported:
     return Exported(out=str(target), format=to, files=files, notices=tuple(notices))
 
 
-# What an exported model expects, and how its scores become answers: manifest.json.
-#
-# Axes: k class.
-
 FORMAT, VERSION = "crowdlogic-onnx", 1
-WORDLESS = {"Label", "Previous", "Next", "First", "Last"}
-"""Predicates that look at no word: rules of these alone are one table of transitions."""
-TOKENS = ["w"] * 4
-"""A sentence to ground such rules over: a first, two middle and a last token."""
+TAG_PREDICATES = {"Label", "Previous", "Next", "First", "Last"}
+"""Predicates independent of words; rules with only these become a table of transitions."""
+SAMPLE_TOKENS = ["w"] * 4
+"""Sample sentence to ground such rules: a first, two middle and a last token."""
 
 
 def make_manifest(run: Run, preprocessing: dict[str, Any], decoding: dict[str, Any]) -> dict[str, Any]:
-    """The manifest of a run."""
+    """Return the content of manifest.json for a run."""
     rules = run.teacher.projector.rules
     exact = run.teacher.is_idle or decoding.get("rules") is not None
     return {
@@ -120,7 +116,7 @@ def make_manifest(run: Run, preprocessing: dict[str, Any], decoding: dict[str, A
 
 
 def rule_decoding(run: Run) -> dict[str, Any] | None:
-    """The rules and transitions of a tagger as tables for the decoding; None where they are more than that."""
+    """Return the rules and transitions of a tagger as decoding tables; None if tables cannot express them."""
     projector = run.teacher.projector
     if (
         run.teacher.is_idle
@@ -131,7 +127,7 @@ def rule_decoding(run: Run) -> dict[str, Any] | None:
     if find_preset(projector.preset).result is not Result.marginals:
         return None
     size = len(run.estimate.classes)
-    corpus = sentences([0, 1], [TOKENS, TOKENS[:1]])
+    corpus = sentences([0, 1], [SAMPLE_TOKENS, SAMPLE_TOKENS[:1]])
     ground = run.teacher.ground(corpus)
     found = projector.potentials(ground, Predictions(units=np.full((5, size), 1.0 / size)))
     if found.pairs is not None and not is_chain(found.pairs, corpus):
@@ -149,13 +145,13 @@ def rule_decoding(run: Run) -> dict[str, Any] | None:
 
 
 def _is_wordless(rules: RuleSet | None, classes: Classes) -> bool:
-    """Whether no rule looks at a word."""
+    """Return whether all rules are independent of words."""
     if rules is None:
         return True
     atoms = [atom for rule in expand(rules, classes).rules for atom in rule.atoms]
-    return all(atom.is_comparison or atom.predicate in WORDLESS for atom in atoms)
+    return all(atom.is_comparison or atom.predicate in TAG_PREDICATES for atom in atoms)
 
 
 def _plain(values: Floats) -> list[float | None]:
-    """Numbers for JSON; null for minus infinity."""
+    """Convert numbers for JSON; minus infinity becomes null."""
     return [float(value) if np.isfinite(value) else None for value in values]

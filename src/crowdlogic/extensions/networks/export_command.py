@@ -1,4 +1,4 @@
-"""`crowdlogic export`: a trained run as a folder for use elsewhere."""
+"""`crowdlogic export`: export a trained run for other programs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from crowdlogic.cli.options import JsonOption, RunFolder
 
 @dataclass(frozen=True, kw_only=True)
 class ExportOutput(Output):
-    """The exported model.
+    """JSON output of `crowdlogic export`.
 
     Attributes:
-        run: The run.
+        run: Folder of the run.
         format: onnx or hf.
-        files: The files in the folder.
+        files: Files in the output folder.
     """
 
     run: str
@@ -33,8 +33,8 @@ OUTPUTS = {"export": ExportOutput}
 
 def command(
     run: RunFolder,
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FOLDER", help="The folder to write; it must not exist.")],
-    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="onnx, or hf for a transformer.")],
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FOLDER", help="Output folder. Must not exist yet.")],
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="Format: onnx, or hf for a transformer.")],
     json: JsonOption = False,
 ) -> None:
     """Export a trained run as ONNX or as a Hugging Face folder."""

@@ -1,7 +1,7 @@
-"""Kim's convolutional network for sentences: filters of several widths, max-pooling over time, a softmax.
+"""Kim's convolutional network for sentences: filters of several widths, max-pooling over time and a softmax.
 
-[KIM14] Kim, "Convolutional neural networks for sentence classification", 2014. As [LNCL] uses it: static vectors,
-windows of 3, 4 and 5 words with 100 filters each, dropout 0.5 on the pooled features, Adadelta.
+[KIM14] Kim, "Convolutional neural networks for sentence classification", 2014. The defaults are those of [LNCL]: static
+vectors, windows of 3, 4 and 5 words with 100 filters each, dropout 0.5 on the pooled features, Adadelta.
 
 Axes: s sentence, t position, d dimension, f filter.
 """
@@ -33,23 +33,18 @@ from crowdlogic.extensions.networks.network import (
 )
 from crowdlogic.extensions.networks.word_network import build_classifier, load_classifier
 
-# Convolution over words, with each product of a word and a filter slice computed once per distinct word of a batch.
-#
-# The output of a filter of width w at a position is a sum of w products: of each word in the window with the slice of
-# the
-# filter at that place. So one matrix product makes a table with a row for each distinct word and slice, and an output
-# is
-# the sum of w rows. The words of a batch repeat: this saves half of the products and all of the copying of a usual
-# convolution.
+# The product of each word with each filter slice is computed once per distinct word of a batch. The output of a filter
+# of width w at a position is a sum of w products: of each word in the window with the matching slice of the filter.
+# One matrix product makes a table with a row for each distinct word and slice, and an output is the sum of w rows.
+# Words are repeated within a batch, so this saves half of the products and all of the copying of a usual convolution.
 #
 # Axes: s sentence, t position, v distinct word, w place in a window, d dimension, f filter of one width.
-
 MAX_TABLE_SIZE = 2**26
-"""Maximum number of entries of a table that is precomputed for all words of a corpus (256 MB)."""
+"""Maximum size of a table precomputed for all words of a corpus (256 MB)."""
 
 
 class Filters(nn.Module):
-    """weight[(width, slice, f), d] of all filters and bias[(width, f)], initialised as torch's convolutions are."""
+    """Filters with weight[(width, slice, f), d] and bias[(width, f)], initialised like torch's convolutions."""
 
     def __init__(self, windows: tuple[int, ...], count: int, size: int) -> None:
         super().__init__()
@@ -64,40 +59,40 @@ class Filters(nn.Module):
                 nn.init.uniform_(bias, -bound, bound)
 
     def table(self, vectors: Tensor) -> Tensor:
-        """table[(v, slice), f], the products of vectors[v, d] with all filter slices."""
+        """Return table[(v, slice), f], the products of vectors[v, d] with all filter slices."""
         return (vectors @ self.weight.T).view(-1, self.count)
 
     def convolve(self, table: Tensor, words: Tensor) -> Tensor:
-        """outputs[s, t, f] at every position where the filters, which must be of one width, fit into words[s, t]."""
+        """Return outputs[s, t, f] at all positions where filters of a single width fit into words[s, t]."""
         (width,) = self.windows
         return sum_rows(table, window_rows(words, width, 0, width)) + self.bias
 
     def max_pool(self, table: Tensor, words: Tensor, lengths: Tensor) -> Tensor:
-        """outputs[s, (width, f)], the maximum of each filter over the first lengths[s] positions of words[s, t]."""
+        """Return outputs[s, (width, f)], the maximum of each filter over the first lengths[s] positions."""
         found: Tensor = MaxPooling.apply(table, words, lengths, self.windows)
         return found + self.bias
 
 
 class ConvolutionalNetwork(Network):
-    """A network of filters over word vectors, with `padding` empty positions on either side of a sentence."""
+    """Network of filters over word vectors, with `padding` empty positions on both sides of a sentence."""
 
     embedding: WordEmbedding
     filters: Filters
     padding: int
 
     def vectors(self, words: Tensor) -> Tensor:
-        """vectors[v, d] of words[c, v]."""
+        """Return vectors[v, d] of words[c, v]."""
         found: Tensor = self.embedding(words[0])
         return found
 
     def precompute(self, words: Tensor) -> Tensor | None:
-        """The table of all words of a corpus, unless it would be too large."""
+        """Return the table of all words of a corpus; None if it would be too large."""
         if words.shape[1] * self.filters.weight.shape[0] > MAX_TABLE_SIZE:
             return None
         return self.filters.table(self.vectors(words))
 
     def products(self, batch: Batch, precomputed: Tensor | None) -> tuple[Tensor, Tensor]:
-        """A table of products (the precomputed one, else of the batch's words) and words[s, t], their rows in it."""
+        """Return a table of products (precomputed, or for the batch's words) and words[s, t], the rows in it."""
         text = nn.functional.pad(batch.text, (self.padding, self.padding))
         if precomputed is not None:
             return precomputed, text
@@ -106,21 +101,21 @@ class ConvolutionalNetwork(Network):
 
 
 def window_rows(words: Tensor, width: int, first: int, slices: int) -> Tensor:
-    """rows[s, t, w] of the table for the window at each position; `first` is its first slice among all `slices`."""
+    """Return the table rows[s, t, w] of the window at each position, from slice `first` of all `slices`."""
     return words.unfold(1, width, 1) * slices + torch.arange(first, first + width, device=words.device)
 
 
 def sum_rows(table: Tensor, rows: Tensor) -> Tensor:
-    """outputs[s, t, f], the sum over w of the table's rows[s, t, w]."""
+    """Return outputs[s, t, f], the sum over w of the table's rows[s, t, w]."""
     return nn.functional.embedding_bag(rows.flatten(0, 1), table, mode="sum").view(*rows.shape[:2], -1)
 
 
 class MaxPooling(torch.autograd.Function):
-    """The maximum of each filter over a sentence. Only the maxima have a gradient, so `backward` is sparse."""
+    """Maximum of each filter over a sentence. Only the maxima have a gradient, so `backward` is sparse."""
 
     @staticmethod
     def forward(ctx: Any, table: Tensor, words: Tensor, lengths: Tensor, windows: tuple[int, ...]) -> Tensor:
-        """outputs[s, (width, f)]; minus infinity where a sentence is too short for a filter."""
+        """Return outputs[s, (width, f)]; minus infinity if a sentence is too short for a filter."""
         maxima, argmax_rows = [], []
         for width, last in zip(windows, accumulate(windows), strict=True):
             rows = window_rows(words, width, last - width, sum(windows))
@@ -136,7 +131,7 @@ class MaxPooling(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
-        """The gradient of each maximum, added to the w rows of the table whose sum it was."""
+        """Add the gradient of each maximum to the w rows of the table that were summed."""
         back = gradient.new_zeros(ctx.shape)
         count = ctx.shape[1]
         filters = torch.arange(count, device=gradient.device)[None, :, None]
@@ -147,23 +142,23 @@ class MaxPooling(torch.autograd.Function):
 
 
 PAPER = Training(optimiser="adadelta", learning_rate=1.0, halve_every=5, batch_size=50, clip_norm=3.0)
-"""The training of the paper. Its program clips the gradient's norm at 3 where [KIM14] rescales the output weights."""
+"""Training in the paper. Its program clips the gradient's norm at 3, while [KIM14] rescales the output weights."""
 
 
 @dataclass(frozen=True)
 class KimCNN:
-    """Kim's network. The defaults are those of the paper.
+    """Kim's convolutional network. The defaults are those of the paper.
 
     Attributes:
-        vectors: Pretrained word vectors; without any, words are initialised at random and trained.
-        windows: The widths of the filters.
+        vectors: Pretrained word vectors; without them, words are initialised randomly and trained.
+        windows: Widths of the filters.
         filters: Number of filters of each width.
         dropout: Dropout rate of the pooled features.
-        tune_vectors: Whether the word vectors are trained, too. None: only if they are not pretrained.
-        vector_size: The size of a word vector when there are no pretrained ones.
+        tune_vectors: Whether the word vectors are trained. None: only if they are not pretrained.
+        vector_size: Size of the word vectors if they are not pretrained.
         max_norm: Maximum norm of the output weights of a class ([KIM14]); 0 for no limit.
-        tokenizer: How a text is split into words: kim or plain.
-        case_sensitive: Whether words are looked up as written only, never in lower case.
+        tokenizer: Tokenizer for texts: kim or plain.
+        case_sensitive: Whether words are only looked up as written, never in lower case.
         training: The optimiser and its hyper-parameters.
     """
 
@@ -180,13 +175,13 @@ class KimCNN:
 
     name = "kim-cnn"
     unknown_spread = 0.01
-    """As in the paper's program; [KIM14] has 0.25."""
+    """Value of the paper's program; [KIM14] uses 0.25."""
 
     def __post_init__(self) -> None:
         if not self.windows or min(*self.windows, self.filters, self.vector_size) < 1:
-            raise OptionError(f"{self.name}: windows, filters and vector_size must be 1 or more.")
+            raise OptionError(f"{self.name}: windows, filters and vector_size must be at least 1.")
         if not 0 <= self.dropout < 1 or not self.max_norm >= 0:
-            raise OptionError(f"{self.name}: dropout must lie from 0 to below 1, and max_norm be 0 or more.")
+            raise OptionError(f"{self.name}: dropout must be in [0, 1) and max_norm at least 0.")
         if self.tokenizer not in TOKENIZERS:
             raise OptionError(
                 f"{self.name}: tokenizer: expected one of {', '.join(TOKENIZERS)}; got {self.tokenizer!r}."
@@ -194,32 +189,32 @@ class KimCNN:
 
     @property
     def trains_vectors(self) -> bool:
-        """Whether the vectors of the training corpus' words are trained."""
+        """Whether the vectors of the words in the training corpus are trained."""
         return self.vectors is None if self.tune_vectors is None else self.tune_vectors
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
-        """A new network for the vocabulary of a corpus."""
+        """Build a new network for the vocabulary of a corpus."""
         return build_classifier(self, corpus, classes, seed=seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-        """A network with a saved state."""
+        """Restore a network from a saved state."""
         return load_classifier(self, arrays, classes)
 
     def tokenize(self, corpus: Corpus) -> TokenStream:
-        """The words of the texts."""
+        """Return the words of the texts."""
         return tokenize_texts(corpus, self.name, tokenizer=self.tokenizer)
 
     def encode(self, tokens: TokenStream, index: WordIndex) -> Inputs:
-        """The row of each word; every text is one unit."""
+        """Encode the row of each word; every text is one unit."""
         return word_inputs(tokens.offsets, index.rows(tokens.words)[None, :])
 
     def network(self, embedding: WordEmbedding, n_classes: int) -> KimNetwork:
-        """A new network over word vectors."""
+        """Create a new network over word vectors."""
         return KimNetwork(embedding, n_classes, self)
 
 
 class KimNetwork(ConvolutionalNetwork):
-    """[KIM14] figure 1."""
+    """Network of [KIM14] figure 1."""
 
     def __init__(self, embedding: WordEmbedding, n_classes: int, options: KimCNN) -> None:
         super().__init__()
@@ -231,7 +226,7 @@ class KimNetwork(ConvolutionalNetwork):
         self.max_norm = options.max_norm
 
     def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:
-        """logits[s, k], from the maximum of each filter over the padded sentence."""
+        """Return logits[s, k], from the maximum of each filter over the padded sentence."""
         table, words = self.products(batch, precomputed)
         pooled = self.filters.max_pool(table, words, batch.lengths + 2 * self.padding)
         logits: Tensor = self.output(self.dropout(torch.relu(pooled)))
@@ -241,5 +236,5 @@ class KimNetwork(ConvolutionalNetwork):
         """Rescale the output weights of a class whose norm exceeds max_norm ([KIM14] section 2.1)."""
         if self.max_norm:
             with torch.no_grad():
-                weight = self.output.weight  # weight[k, d], or weight[j, k, d] with a head for each annotator
+                weight = self.output.weight  # weight[k, d], or weight[j, k, d] with one head per annotator
                 weight.copy_(torch.renorm(weight.flatten(0, -2), 2, 0, self.max_norm).view_as(weight))

@@ -1,4 +1,4 @@
-"""A multilayer perceptron over numeric features: one hidden layer, a softmax. For features of images such as LabelMe's.
+"""Multilayer perceptron over numeric features, such as image features: one hidden layer and a softmax.
 
 [ROD18] Rodrigues and Pereira, "Deep learning from crowds", 2018: 128 relu units with dropout 0.5 on VGG16's features.
 
@@ -56,20 +56,20 @@ class MLP:
 
     def __post_init__(self) -> None:
         if self.hidden_size < 1 or not 0 <= self.dropout < 1:
-            raise OptionError(f"{self.name}: hidden_size must be 1 or more, and dropout lie from 0 to below 1.")
+            raise OptionError(f"{self.name}: hidden_size must be at least 1 and dropout in [0, 1).")
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
-        """A new network for the features of a corpus."""
+        """Build a new network for the features of a corpus."""
         features = numeric_features(corpus, self.name)
         if self.standardise and not len(features):
-            raise CorpusError(f"{self.name} has no unit to take the mean of its features from. Bring some items.")
+            raise CorpusError(f"{self.name} needs at least one item to standardise the features. Add items.")
         spread = features.std(axis=0) if self.standardise else np.ones(features.shape[1])
         centre = features.mean(axis=0) if self.standardise else np.zeros(features.shape[1])
         scale = np.where(spread > 0, spread, 1.0)  # a constant feature is shifted to 0 and not scaled
         return self._make_classifier(centre, scale, n_classes=len(classes), seed=seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-        """A network with a saved state."""
+        """Restore a network from a saved state."""
         if CENTRE not in arrays or SCALE not in arrays:
             raise FormatError(f"These arrays are not of a network over features: {CENTRE} or {SCALE} is missing.")
         centre = saved_array(arrays, CENTRE, (None,))
@@ -89,17 +89,17 @@ def _encode_corpus(name: str, centre: Floats, scale: Floats, corpus: Corpus) -> 
 
 
 def standardise_features(features: Floats, centre: Floats, scale: Floats) -> NDArray[np.float32]:
-    """features[i, d], shifted by centre[d] and divided by scale[d]."""
+    """Return features[i, d] minus centre[d], divided by scale[d]."""
     if features.shape[1] != len(centre):
         raise CorpusError(
-            f"These items have {features.shape[1]:,} features where the network learnt from {len(centre):,}. "
-            f"Give it items of the kind that it learnt from."
+            f"These items have {features.shape[1]:,} features, but the network was trained on {len(centre):,}. "
+            f"Use items with the same features."
         )
     return ((features - centre) / scale).astype(np.float32)
 
 
 class FeatureNetwork(Network):
-    """[ROD18] section 4.2: a hidden layer on the features of another network."""
+    """Network of [ROD18] section 4.2: a hidden layer on the features of another network."""
 
     max_positions = 1024
 
@@ -111,6 +111,6 @@ class FeatureNetwork(Network):
         self.output = nn.Linear(options.hidden_size, n_classes)
 
     def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:  # noqa: ARG002 (there are no words)
-        """logits[i, k]."""
+        """Return logits[i, k]."""
         logits: Tensor = self.output(self.dropout(torch.relu(self.hidden(batch.features))))
         return logits

@@ -1,7 +1,9 @@
-"""The parts of a neural classifier: a corpus as arrays, mini-batches of it, and a network from batches to logits.
+"""Base of the neural classifiers: a corpus as arrays, mini-batches, networks, and the training loop.
 
-Axes: c channel, s sequence, t position in a sequence, i position in the concatenation of all sequences, v distinct
-word, u unit of a batch, k class, d dimension.
+[LNCL] "Learning from Noisy Crowd Labels with Logics": its eq. 8 and 10 are one loss, `soft_cross_entropy`.
+
+Axes: c channel, s sequence, t position in a sequence, i unit, or position in the concatenation of all sequences, v
+distinct word, u unit of a batch, k class, d dimension.
 """
 
 from __future__ import annotations
@@ -33,36 +35,31 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only
 
-# Mini-batches of sequences of similar length: little padding, and new batches in every epoch.
-#
-# All sequences are shuffled and cut into pools of many batches; each pool is sorted by length and cut into batches,
-# which
-# are then shuffled. So a batch holds sequences of nearly equal length, and its composition changes between epochs.
-#
-# Axes: s sequence, t position within a sequence, i position in the concatenation of all sequences.
+# Batches consist of sequences of similar length, to limit padding, and differ between epochs: all sequences are
+# shuffled and cut into pools of many batches; each pool is sorted by length and cut into batches, which are shuffled.
 
-POOL = 32
-"""Number of batches that are sorted together. A larger pool means less padding, a smaller one more mixing."""
+BATCHES_PER_POOL = 32
+"""Number of batches that are sorted together. Larger pools reduce padding, smaller pools increase mixing."""
 NO_UNIT = -1
-"""The unit of a position that has none: a special token, or a word piece after the first of its word."""
+"""Unit code of positions without a unit: special tokens, and word pieces after the first of a word."""
 
 
 def shuffled_batches(
     lengths: Ints, size: int, rng: np.random.Generator, *, among: Ints | None = None, max_positions: int = 0
 ) -> list[Ints]:
-    """Every sequence (or every one of `among`) once, in batches of `size` sequences of similar length.
+    """Return batches of `size` sequences of similar length, with every sequence (of `among`) once.
 
     Args:
         lengths: lengths[s] of each sequence.
         size: Number of sequences in a batch.
-        rng: What shuffles.
-        among: The sequences to take; all if not given.
-        max_positions: Maximum size of a batch with padding, so that long sequences make small batches; 0 for any.
+        rng: Random generator for shuffling.
+        among: The sequences to use; all if None.
+        max_positions: Maximum padded size of a batch, so that long sequences form small batches; 0 for no limit.
     """
     order = rng.permutation(np.arange(len(lengths)) if among is None else among)
     batches: list[Ints] = []
-    for begin in range(0, len(order), size * POOL):
-        pool = order[begin : begin + size * POOL]
+    for begin in range(0, len(order), size * BATCHES_PER_POOL):
+        pool = order[begin : begin + size * BATCHES_PER_POOL]
         pool = pool[np.argsort(lengths[pool], kind="stable")]
         whole = [pool[first : first + size] for first in range(0, len(pool), size)]
         batches += [part for batch in whole for part in _cut(batch, int(lengths[batch[-1]]), max_positions)]
@@ -70,13 +67,13 @@ def shuffled_batches(
 
 
 def _cut(batch: Ints, longest: int, max_positions: int) -> list[Ints]:
-    """A batch in parts of at most `max_positions` with padding (or of one sequence); whole if that is 0."""
+    """Split a batch into parts of at most `max_positions` with padding (or one sequence); 0 for no limit."""
     most = max(max_positions // max(longest, 1), 1) if max_positions else len(batch)
     return [batch[first : first + most] for first in range(0, len(batch), most)]
 
 
 def sorted_batches(lengths: Ints, max_positions: int) -> Iterator[Ints]:
-    """Every sequence once, shortest first, in batches of at most `max_positions` with padding (or of one sequence)."""
+    """Yield batches of at most `max_positions` with padding (or one sequence), shortest sequences first."""
     order = np.argsort(lengths, kind="stable")
     width = np.maximum(lengths[order], 1)
     begin = 0
@@ -89,7 +86,7 @@ def sorted_batches(lengths: Ints, max_positions: int) -> Iterator[Ints]:
 
 
 def padded_positions(offsets: Ints, sequences: Ints) -> tuple[Ints, Bools]:
-    """The indices of some sequences' positions in the concatenation of all.
+    """Return the indices of the positions of some sequences in the concatenation of all.
 
     Returns:
         at[s, t], 0 for padding, and mask[s, t], False for padding. There is at least one column.
@@ -102,14 +99,14 @@ def padded_positions(offsets: Ints, sequences: Ints) -> tuple[Ints, Bools]:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """A corpus as input of a network: sequences of words, or rows of features.
+    """Corpus encoded as input of a network: sequences of words, or rows of features.
 
     Attributes:
         offsets: offsets[s], the first position of sequence s; a row of features is a sequence of one position.
         words: words[c, v], integer codes of each distinct word (its row, its shape, ...); word 0 is padding, all 0.
         text: text[i], the distinct word at every position.
         features: features[i, d], for networks over numeric features.
-        units: units[i], the unit at every position or NO_UNIT; None where every sequence is one unit.
+        units: units[i], the unit at every position or NO_UNIT; None if every sequence is one unit.
         states: states[i, d], the hidden state of a network's frozen layers at every position, if it has such layers.
     """
 
@@ -122,7 +119,7 @@ class Inputs:
 
     @property
     def lengths(self) -> Ints:
-        """The length of each sequence."""
+        """Length of each sequence."""
         return np.diff(self.offsets)
 
     @property
@@ -131,19 +128,19 @@ class Inputs:
         return self.words[:, [] if self.text is None else self.text]
 
     def sequences_with(self, selected: Bools) -> Ints:
-        """The sequences that contain at least one of the selected units."""
+        """Return the sequences that contain at least one of the selected units."""
         if self.units is None:
             return np.flatnonzero(selected)
         here = np.append(selected, False)[self.units]  # NO_UNIT is -1, which indexes the appended False
-        # counted[i] is the number of selected positions before i, so a difference counts those of a sequence.
+        # counted[i] is the number of selected positions before i, so differences count those of each sequence.
         counted = np.concatenate([[0], np.cumsum(here)])
         return np.flatnonzero(np.diff(counted[self.offsets]))
 
 
 def word_inputs(offsets: Ints, rows: Ints, units: Ints | None = None) -> Inputs:
-    """Inputs from rows[c, i], the codes (0 or more) of the word at every position."""
+    """Create inputs from rows[c, i], the codes (0 or more) of the word at every position."""
     padding = np.zeros((len(rows), 1), dtype=rows.dtype)
-    # The codes of a word are the digits of one number, by which distinct words are found.
+    # Combine the codes of each word into one number to find the distinct words.
     sizes = rows.max(axis=1, initial=0) + 1
     joint = np.ravel_multi_index(tuple(np.concatenate([padding, rows], axis=1)), tuple(sizes))
     distinct, text = np.unique(joint, return_inverse=True)
@@ -153,16 +150,16 @@ def word_inputs(offsets: Ints, rows: Ints, units: Ints | None = None) -> Inputs:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some sequences, padded to the longest of them.
+    """Batch of sequences, padded to the longest of them.
 
     Attributes:
         words: words[c, v], the codes of each distinct word of the corpus.
         text: text[s, t], the distinct word at each position, 0 for padding.
         lengths: lengths[s], without padding.
         features: features[s, d]; empty for networks over words.
-        unit_positions: unit_positions[u], the flat index of each unit's position (s, t); None where every sequence is
-            one unit.
-        states: states[s, t, d] of frozen layers; None where they are to be computed.
+        unit_positions: unit_positions[u], the flat index of each unit's position (s, t); None if every sequence is one
+            unit.
+        states: states[s, t, d] of frozen layers; None if they must be computed.
     """
 
     words: Tensor
@@ -178,32 +175,32 @@ class Batch:
         return torch.arange(self.text.shape[1], device=self.lengths.device) < self.lengths[:, None]
 
     def at_units(self, values: Tensor) -> Tensor:
-        """values[u, d], selected from values[s, t, d]."""
+        """Return values[u, d], selected from values[s, t, d]."""
         return values if self.unit_positions is None else values.flatten(0, 1).index_select(0, self.unit_positions)
 
 
 class Network(nn.Module):
-    """A module from a batch to logits[u, k], a row for each of its units.
+    """Module that maps a batch to logits[u, k], one row per unit.
 
-    Only parameters are saved as learnt; buffers must not change after construction.
+    Only parameters are saved as trained weights; buffers must not change after construction.
     """
 
     n_classes: int
     output: nn.Linear
     """The last layer, from the hidden representation of a unit to its logits."""
     max_positions = 4096
-    """Positions in a batch of prediction: enough to keep a core busy, few enough to stay in its cache."""
+    """Maximum positions per batch in prediction: enough to keep a core busy, but small enough for its cache."""
 
     def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:
-        """logits[u, k]; `precomputed` is what `precompute` returned for the corpus, None in training."""
+        """Return logits[u, k]; `precomputed` is the result of `precompute` for the corpus, None in training."""
         raise NotImplementedError
 
     def forward(self, batch: Batch, precomputed: Tensor | None = None) -> Tensor:
-        """logits[u, k]."""
+        """Return logits[u, k]."""
         return self.logits(batch, precomputed)
 
     def precompute(self, words: Tensor) -> Tensor | None:  # noqa: ARG002 (most networks have nothing to precompute)
-        """What depends on words[c, v] alone, computed once for all batches of a prediction."""
+        """Compute what only depends on words[c, v], once for all batches of a prediction."""
         return None
 
     def after_step(self) -> None:
@@ -211,7 +208,7 @@ class Network(nn.Module):
 
 
 def make_batch(inputs: Inputs, sequences: Ints, device: torch.device) -> tuple[Batch, Ints]:
-    """Some sequences as tensors, and units[u], the units they contain, in the order of the network's logits."""
+    """Return sequences as tensors, and units[u], their units in the order of the network's logits."""
     at, mask = padded_positions(inputs.offsets, sequences)
     text = np.zeros(at.shape, dtype=np.int64)
     if inputs.text is not None and len(inputs.text):
@@ -237,15 +234,10 @@ def _to_device(array: NDArray[np.generic], device: torch.device) -> Tensor:
     return torch.from_numpy(array).to(device)
 
 
-# Layers that torch lacks: word vectors of which only some are trained, and a faster dropout.
-#
-# Axes: s sequence, t position, v word, d dimension.
-
-
 class WordEmbedding(nn.Module):
-    """vectors[v, d] of all words: first those of the training corpus, which may be trained, then the others.
+    """Vectors[v, d] of all words: first those of the training corpus, which may be trained, then others.
 
-    Row 0 is padding; its vector is zero and stays zero, because it gets no gradient.
+    Row 0 is padding; its vector stays zero, because it gets no gradient.
     """
 
     own: Tensor
@@ -261,11 +253,11 @@ class WordEmbedding(nn.Module):
 
     @property
     def size(self) -> int:
-        """The number of dimensions."""
+        """Number of dimensions."""
         return int(self.own.shape[1])
 
     def forward(self, rows: Tensor) -> Tensor:
-        """vectors[..., d] of the words with these row numbers, for rows of any shape."""
+        """Return vectors[..., d] of the words with these row numbers, for rows of any shape."""
         n_own = len(self.own)
         if not len(self.rest) or int(rows.max()) < n_own:
             return nn.functional.embedding(rows, self.own, padding_idx=0)
@@ -276,14 +268,14 @@ class WordEmbedding(nn.Module):
 
 
 def _share_memory(vectors: NDArray[np.float32]) -> Tensor:
-    """A tensor over the same memory, which may be large; torch needs it to be writeable."""
+    """Return a tensor that shares memory with `vectors` if possible; torch requires writeable memory."""
     return torch.from_numpy(vectors if vectors.flags.writeable else vectors.copy())
 
 
 class ByteDropout(nn.Module):
-    """Dropout by random bytes: ten times as fast as drawing a float for each number, as torch does.
+    """Dropout from random bytes, ten times as fast as torch, which draws a float for each number.
 
-    The rate is rounded to a multiple of 1/256, and the numbers that are kept are scaled by exactly that rate.
+    The rate is rounded to a multiple of 1/256, and the remaining numbers are scaled by exactly that rate.
     """
 
     def __init__(self, rate: float) -> None:
@@ -300,26 +292,24 @@ class ByteDropout(nn.Module):
         return x * kept.to(x.dtype).mul_(256 / (256 - self.out_of_256))
 
 
-# How a network is trained. Hyper-parameters only, so that they can be read and written without torch.
-
 OPTIMISERS = ("adam", "adamw", "adadelta")
 
 
 @dataclass(frozen=True)
 class Training:
-    """The optimiser of a network and its hyper-parameters.
+    """Optimiser of a network and its hyper-parameters.
 
     Attributes:
         optimiser: adam, adamw or adadelta.
-        learning_rate: The learning rate of the first epoch.
+        learning_rate: Learning rate of the first epoch.
         halve_every: Number of epochs after which the learning rate is halved, repeatedly; 0 keeps it constant.
         batch_size: Number of sequences (or documents, or rows of features) in a mini-batch.
-        batch_tokens: Maximum number of tokens in a mini-batch, padding included: long sequences make smaller batches,
-            and so more steps of an epoch. 0 for any number.
-        clip_norm: Maximum norm of the gradient; 0 does not clip.
+        batch_tokens: Maximum number of tokens in a mini-batch, padding included, so that long sequences form smaller
+            batches; 0 for no limit.
+        clip_norm: Maximum norm of the gradient; 0 disables clipping.
         weight_decay: Weight decay.
-        label_smoothing: Share of every target that is spread evenly over all classes, from 0 to below 1. It bounds how
-            confident a network becomes, and so how far it can outvote the annotators.
+        label_smoothing: Share of every target that is spread evenly over all classes, in [0, 1). It limits the
+            confidence of a network, and thereby its influence compared with the annotators.
         device: auto (a GPU if torch finds one), cpu, cuda, ...
     """
 
@@ -338,43 +328,37 @@ class Training:
             raise OptionError(f"optimiser: expected one of {', '.join(OPTIMISERS)}; got {self.optimiser!r}.")
         if self.batch_size < 1 or not 0 < self.learning_rate < math.inf:
             raise OptionError(
-                f"batch_size must be 1 or more and learning_rate more than 0, not {self.batch_size} and "
+                f"batch_size must be at least 1 and learning_rate greater than 0, got {self.batch_size} and "
                 f"{self.learning_rate}."
             )
         for name in ("halve_every", "batch_tokens", "clip_norm", "weight_decay"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise OptionError(f"{name} must be 0 or more, not {getattr(self, name)}.")
+                raise OptionError(f"{name} must be at least 0, got {getattr(self, name)}.")
 
         if not 0 <= self.label_smoothing < 1:
-            raise OptionError(f"label_smoothing must lie from 0 to below 1, not {self.label_smoothing}.")
+            raise OptionError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}.")
 
     def learning_rate_at(self, epoch: int) -> float:
-        """The learning rate of an epoch, counted from 0."""
+        """Return the learning rate of an epoch, counted from 0."""
         return self.learning_rate * 0.5 ** (epoch // self.halve_every if self.halve_every else 0)
 
-
-# The classifier around every network: training loop, loss on soft targets, prediction, state.
-#
-# [LNCL] "Learning from Noisy Crowd Labels with Logics": its eq. 8 and 10 are one loss, `soft_cross_entropy`.
-#
-# Axes: i unit, u unit of a batch, k class.
 
 OPTIMISER_STATE = PROGRESS + "optimiser."
 
 BatchLoss: TypeAlias = Callable[[Tensor, Ints], tuple[Tensor, int]]
-"""From the network's outputs[u, ...] and the indices units[u] of a batch: its mean loss, and the number of units that
-the mean is over."""
+"""Loss of a batch: maps the network's outputs[u, ...] and the indices units[u] to the mean loss and the number of units
+in the mean."""
 
 
 class NeuralClassifier:
-    """A network with its optimiser: a Classifier.
+    """Classifier that consists of a network and its optimiser.
 
     Args:
         network: The network.
-        encode: Turns a corpus into the network's inputs.
+        encode: Function that converts a corpus to the network's inputs.
         training: The optimiser and its hyper-parameters.
-        seed: Random seed of shuffling and dropout.
-        fixed: What else is needed to predict, such as the vocabulary; saved with the network.
+        seed: Random seed for shuffling and dropout.
+        fixed: Further arrays needed for prediction, such as the vocabulary; saved with the network.
     """
 
     averages = True
@@ -394,14 +378,14 @@ class NeuralClassifier:
         self._encoded: WeakKeyDictionary[Corpus, Inputs] = WeakKeyDictionary()
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """One epoch of mini-batches over the units of weight > 0; the mean loss."""
+        """Train for one epoch on the units with weight > 0 and return the mean loss."""
         check_targets(corpus, targets, weights, self.network.n_classes)
         sample_weight = np.ones(corpus.n_units) if weights is None else weights
         smooth = smooth_targets(targets, self.training.label_smoothing)
         return self.run_epoch(corpus, soft_cross_entropy(smooth, sample_weight, self.device), sample_weight != 0)
 
     def run_epoch(self, corpus: Corpus, loss: BatchLoss, selected: Bools) -> float:
-        """One epoch of mini-batches with any loss, over the sequences with a selected unit; the mean loss."""
+        """Train for one epoch with any loss on the sequences with a selected unit; return the mean loss."""
         inputs = self.inputs(corpus)
         for group in self.optimiser.param_groups:
             group["lr"] = self.training.learning_rate_at(self.epoch)
@@ -420,10 +404,10 @@ class NeuralClassifier:
         return total / max(counted, 1)
 
     def _step(self, inputs: Inputs, sequences: Ints, loss: BatchLoss, mean_units: float) -> tuple[float, int]:
-        """One step of the optimiser: down the summed loss of a batch over the mean number of units in a batch.
+        """Make one optimiser step on the summed loss of a batch divided by the mean number of units per batch.
 
-        A batch holds sequences of similar length. With the mean over its own units, a token of a short sentence would
-        have many times the weight of one of a long sentence (on CoNLL 2003 that costs 2 points of F1).
+        A batch contains sequences of similar length. Averaging over the batch's own units would give a token of a short
+        sentence many times the weight of a token of a long sentence (on CoNLL 2003 that costs 2 points of F1).
         """
         batch, units = make_batch(inputs, sequences, self.device)
         mean, count = loss(self.network(batch), units)
@@ -437,7 +421,7 @@ class NeuralClassifier:
 
     @torch.inference_mode()
     def predict_proba(self, corpus: Corpus) -> Beliefs:
-        """p[i, k] of every unit; independent of what else is in the corpus."""
+        """Return p[i, k] of every unit, independent of the other items in the corpus."""
         p = np.empty((corpus.n_units, self.network.n_classes))
         for outputs, units in self.forward_batches(corpus):
             p[units] = self.probabilities(outputs).cpu().numpy()
@@ -445,7 +429,7 @@ class NeuralClassifier:
 
     @torch.inference_mode()
     def forward_batches(self, corpus: Corpus) -> Iterator[tuple[Tensor, Ints]]:
-        """The network's outputs[u, ...] for all units of a corpus, batch by batch, with units[u]."""
+        """Yield the network's outputs[u, ...] for all units of a corpus, batch by batch, with units[u]."""
         if not corpus.n_units:
             return
         inputs = self.inputs(corpus)
@@ -456,16 +440,16 @@ class NeuralClassifier:
             yield self.network(batch, precomputed), units
 
     def probabilities(self, outputs: Tensor) -> Tensor:
-        """p[u, k] from the network's outputs."""
-        # In double precision, so that rows sum to one as precisely as those of any other belief.
+        """Return p[u, k] from the network's outputs."""
+        # In double precision, so that rows sum to one as precisely as all other beliefs.
         return torch.softmax(outputs.double(), dim=-1)
 
     def reset_optimiser(self) -> None:
-        """Forget the optimiser's state (its moments), for instance before training on another loss."""
+        """Reset the optimiser's state (its moments), for instance before training on another loss."""
         self.optimiser = _make_optimiser(self.network, self.training)
 
     def arrays(self) -> Arrays:
-        """Weights, fixed arrays and the state of the optimiser."""
+        """Return weights, fixed arrays and the state of the optimiser."""
         trained = _trained_parameters(self.network)
         model = {MODEL + name: tensor.detach().cpu().numpy().copy() for name, tensor in trained}
         optimiser = {
@@ -477,13 +461,13 @@ class NeuralClassifier:
         return self._fixed_arrays | model | optimiser | progress
 
     def restore(self, arrays: Arrays) -> None:
-        """Set weights, epoch, seed and the optimiser to a saved state."""
+        """Restore weights, epoch, seed and the optimiser from a saved state."""
         _check_fixed(arrays, self._fixed_arrays)
         with torch.no_grad():
             for name, tensor in _trained_parameters(self.network):
                 tensor.copy_(torch.from_numpy(_saved_weights(arrays, name, tuple(tensor.shape))))
         states = _optimiser_states(arrays, [tuple(tensor.shape) for _, tensor in _trained_parameters(self.network)])
-        # No saved state means no step was made yet, so the present state must be dropped as well.
+        # Without a saved state, no step was made yet, so the current state must be reset as well.
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": states, "param_groups": groups})
         progress = {PROGRESS + "epoch": np.array(self.epoch), PROGRESS + "seed": np.array(self.seed)} | arrays
@@ -491,16 +475,16 @@ class NeuralClassifier:
         self.seed = saved_number(progress, PROGRESS + "seed", least=0, most=2**63)
 
     def inputs(self, corpus: Corpus) -> Inputs:
-        """The encoded corpus, computed once."""
+        """Return the encoded corpus, computed once."""
         if corpus not in self._encoded:
             self._encoded[corpus] = self.encode(corpus)
         return self._encoded[corpus]
 
 
 def soft_cross_entropy(targets: Beliefs, weights: Floats, device: torch.device) -> BatchLoss:
-    """The loss of [LNCL] eq. 8 and 10: the mean of weights[i] times the cross-entropy to targets[i, k].
+    """Return the loss of [LNCL] eq. 8 and 10: the mean of weights[i] times the cross-entropy to targets[i, k].
 
-    The mean is over the units of weight > 0.
+    The mean is over the units with weight > 0.
     """
     all_targets, all_weights = targets.astype(np.float32), weights.astype(np.float32)
 
@@ -515,23 +499,23 @@ def soft_cross_entropy(targets: Beliefs, weights: Floats, device: torch.device) 
 
 
 def smooth_targets(targets: Beliefs, share: float) -> Beliefs:
-    """Targets of which a share is spread evenly over all classes."""
+    """Spread a share of the targets evenly over all classes."""
     return (1.0 - share) * targets + share / targets.shape[1] if share else targets
 
 
 def find_device(name: str) -> torch.device:
-    """The torch device of this name; an error if it is not available."""
+    """Return the torch device of this name; raise an error if it is not available."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         return torch.zeros(1, device=name).device
-    except (RuntimeError, AssertionError) as problem:  # what torch raises for unknown and absent devices
-        raise OptionError(f"device: {name!r} is none that torch finds here. Use auto, cpu or cuda.") from problem
+    except (RuntimeError, AssertionError) as problem:  # raised by torch for unknown and missing devices
+        raise OptionError(f"device: {name!r} is not available in torch. Use auto, cpu or cuda.") from problem
 
 
 @contextmanager
 def torch_seed(seed: int, device: torch.device) -> Iterator[None]:
-    """Seed torch's random numbers within the context, and restore their state afterwards."""
+    """Seed torch's random numbers within the context and restore their state afterwards."""
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
         yield
@@ -549,25 +533,25 @@ def _make_optimiser(network: nn.Module, training: Training) -> torch.optim.Optim
 
 
 def _trained_parameters(network: nn.Module) -> list[tuple[str, nn.Parameter]]:
-    """The parameters that are trained, by name."""
+    """Return the trained parameters with their names."""
     return [(name, tensor) for name, tensor in network.named_parameters() if tensor.requires_grad]
 
 
 def _optimiser_states(arrays: Arrays, shapes: list[tuple[int, ...]]) -> dict[int, dict[str, Tensor]]:
-    """The saved state of the optimiser by the number of each parameter: single numbers, or as many as it has."""
+    """Return the saved optimiser state by parameter number: scalars, or arrays of the parameter's shape."""
     states: dict[int, dict[str, Tensor]] = {}
     for name in arrays:
         if name.startswith(OPTIMISER_STATE):
             number, _, key = name.removeprefix(OPTIMISER_STATE).partition(".")
             if not (number.isascii() and number.isdigit() and int(number) < len(shapes)):
-                continue  # of a layer that only training has
+                continue  # belongs to a layer used only in training
             shape = () if arrays[name].ndim == 0 else shapes[int(number)]
             states.setdefault(int(number), {})[key] = torch.from_numpy(np.array(saved_array(arrays, name, shape)))
     return states
 
 
 def _fixed_tensors(network: nn.Module) -> Arrays:
-    """All other tensors of a network, such as given word vectors."""
+    """Return all other tensors of a network, such as fixed word vectors."""
     trained = {name for name, _ in _trained_parameters(network)}
     return {
         FIXED + MODEL + name: read_only(tensor.detach().cpu().numpy())
@@ -577,28 +561,28 @@ def _fixed_tensors(network: nn.Module) -> Arrays:
 
 
 def load_fixed_tensors(network: nn.Module, arrays: Arrays) -> None:
-    """Set the tensors of a network that are not trained to saved ones."""
+    """Load the saved values of all tensors that are not trained."""
     state = network.state_dict()
     with torch.no_grad():
         for name in _fixed_tensors(network):
             saved, tensor = arrays.get(name), state[name.removeprefix(FIXED + MODEL)]
             if saved is None or saved.shape != tuple(tensor.shape):
-                raise FormatError(f"These are the weights of another network: {name} is missing or of another shape.")
+                raise FormatError(f"These weights belong to another network: {name} is missing or has another shape.")
             tensor.copy_(torch.from_numpy(np.array(saved_array(arrays, name, saved.shape, kind="fiub"))))
 
 
 def _saved_weights(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:
-    """The saved weights of a parameter, which must have its shape."""
+    """Return the saved weights of a parameter after checking their shape."""
     saved = arrays.get(MODEL + name)
     if saved is None or saved.shape != shape:
         found = "missing" if saved is None else f"{saved.shape}"
-        raise FormatError(f"These are the weights of another network: {name} is {found} where {shape} is expected.")
+        raise FormatError(f"These weights belong to another network: {name} is {found}, expected {shape}.")
     return np.array(saved_array(arrays, MODEL + name, shape))
 
 
 def _check_fixed(arrays: Arrays, fixed: Arrays) -> None:
-    """Refuse the state of a classifier with another vocabulary: its weights would fit, but belong to other words."""
+    """Raise an error for a state with another vocabulary, whose weights would fit but belong to other words."""
     for name, own in fixed.items():
         saved = arrays.get(name)
         if saved is not None and saved is not own and not np.array_equal(saved, own):
-            raise FormatError(f"These weights are of a classifier built for another corpus: {name} differs.")
+            raise FormatError(f"These weights belong to a classifier built for another corpus: {name} differs.")

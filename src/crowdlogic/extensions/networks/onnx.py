@@ -1,6 +1,9 @@
-"""A run as a folder with an ONNX model: model.onnx, manifest.json, the words of a network, and predict.py to read it.
+"""Export of a run as an ONNX model: model.onnx, manifest.json, the words of a network, and predict.py to use it.
 
-Axes: f feature, k class.
+The graphs are built from the saved arrays of linear, CRF, Kim-CNN, CNN-GRU and MLP classifiers. A graph takes the
+arrays prepared by `runtime` and returns scores; `runtime` computes the softmax and decodes tags in double precision.
+
+Axes: i unit, s sentence, t position, d dimension, f feature or filter, k class, z a gate of the GRU.
 """
 
 from __future__ import annotations
@@ -19,25 +22,17 @@ from crowdlogic.errors import MissingExtraError, OptionError
 from crowdlogic.extensions.networks.export import make_manifest, rule_decoding
 from crowdlogic.learning.saved_run import Run
 
-# ONNX graphs of the classifiers, made from their saved arrays: linear, CRF, Kim's network, the tagger, the MLP.
-#
-# A graph takes what `runtime` prepares and gives scores: the softmax, and the decoding of tags, are left to the
-# reader,
-# in double precision.
-#
-# Axes: i unit, s sentence, t position, d dimension, f feature or filter, k class, z a gate of the GRU.
-
 OPSET = 17
-"""The version of ONNX's operators: every onnxruntime since 2022 has it."""
-MOST_CELLS = 2**28
-"""The most numbers in one table of a model; ONNX files end at 2 GB."""
+"""Version of the ONNX operator set, supported by onnxruntime since 2022."""
+MAX_ARRAY_SIZE = 2**28
+"""Maximum size of an array in a model, since ONNX files are limited to 2 GB."""
 OUTPUT = "scores"
 
 Array = NDArray[Any]
 
 
 class GraphBuilder:
-    """Nodes, constants and inputs of a graph, one call each."""
+    """Builder for the nodes, constants and inputs of a graph."""
 
     def __init__(self) -> None:
         self.helper = import_onnx().helper
@@ -46,14 +41,14 @@ class GraphBuilder:
         self.inputs: list[Any] = []
 
     def input(self, name: str, kind: type[Any], shape: Sequence[str | int]) -> str:
-        """An input of the graph; a named axis may have any size."""
+        """Add an input; an axis with a name may have any size."""
         code = self.helper.np_dtype_to_tensor_dtype(np.dtype(kind))
         self.inputs.append(self.helper.make_tensor_value_info(name, code, list(shape)))
         return name
 
     def constant(self, name: str, values: Array) -> str:
-        """A constant: floating-point numbers in single precision, others as whole numbers."""
-        if values.size > MOST_CELLS:
+        """Add a constant: floats in single precision, other numbers as 64-bit integers."""
+        if values.size > MAX_ARRAY_SIZE:
             raise OptionError(
                 f"{name} has {values.size:,} numbers, too many for an ONNX file. Use fewer words or classes."
             )
@@ -62,12 +57,12 @@ class GraphBuilder:
         return name
 
     def add(self, operator: str, inputs: Sequence[str], name: str, **attributes: Any) -> str:
-        """A node with one output, called by its name."""
+        """Add a node with one output of the same name."""
         self.nodes.append(self.helper.make_node(operator, list(inputs), [name], name=name, **attributes))
         return name
 
     def finish(self, output: str, shape: Sequence[str | int]) -> Any:
-        """The model, checked."""
+        """Build and check the model."""
         onnx = import_onnx()
         self.add("Identity", [output], OUTPUT)
         result = self.helper.make_tensor_value_info(OUTPUT, onnx.TensorProto.FLOAT, list(shape))
@@ -79,7 +74,7 @@ class GraphBuilder:
 
 
 def import_onnx() -> Any:
-    """The package onnx, which an extra of crowdlogic installs."""
+    """Import the package onnx, an optional dependency."""
     try:
         import onnx
     except ModuleNotFoundError as problem:
@@ -90,7 +85,7 @@ def import_onnx() -> Any:
 
 
 def hashed_graph(arrays: Arrays, weights: Array, bias: Array) -> Any:
-    """Scores of units by hashed columns: scale * sum of the columns' weights + bias."""
+    """Return the graph of scores from hashed columns: scale * sum of the columns' weights + bias."""
     width, n_classes = int(arrays[WIDTH]), len(bias)
     table = np.zeros((width + 1, n_classes))  # the last row, of zeros, is for padding
     column_weight = arrays[SCALE][:, None] if SCALE in arrays else 1.0
@@ -118,7 +113,7 @@ def hashed_graph(arrays: Arrays, weights: Array, bias: Array) -> Any:
 
 
 def numbers_graph(weights: Array, bias: Array) -> Any:
-    """Scores of units by numbers: features @ weights + bias."""
+    """Return the graph of scores from numeric features: features @ weights + bias."""
     graph = GraphBuilder()
     features = graph.input("features", np.float32, ["units", weights.shape[0]])
     product = graph.add("MatMul", [features, graph.constant("weights", weights)], "product")
@@ -126,7 +121,7 @@ def numbers_graph(weights: Array, bias: Array) -> Any:
 
 
 def mlp_graph(arrays: Arrays) -> Any:
-    """A hidden layer on standardised features."""
+    """Return the graph of an MLP: a hidden layer on standardised features."""
     graph = GraphBuilder()
     centre, scale = np.asarray(arrays[FIXED + "centre"]), np.asarray(arrays[FIXED + "scale"])
     features = graph.input("features", np.float32, ["units", len(centre)])
@@ -137,7 +132,7 @@ def mlp_graph(arrays: Arrays) -> Any:
 
 
 def kim_graph(arrays: Arrays, windows: Sequence[int], filters: int) -> Any:
-    """[KIM14] figure 1: filters of several widths, the maximum of each over the sentence, a linear layer."""
+    """Return the graph of [KIM14] figure 1: filters of several widths, max-pooling, a linear layer."""
     graph, padding = GraphBuilder(), max(windows) - 1
     words = graph.input("words", np.int64, ["texts", "positions"])
     lengths = graph.input("lengths", np.int64, ["texts"])
@@ -156,7 +151,7 @@ def kim_graph(arrays: Arrays, windows: Sequence[int], filters: int) -> Any:
 
 
 def _pool(graph: GraphBuilder, channels: str, lengths: str, block: Array, *, end: int) -> str:
-    """The maximum of filters block[w, f, d] over the positions from 0 to length + end."""
+    """Add the maximum of filters block[w, f, d] over the positions from 0 to length + end."""
     name = f"width_{len(block)}"
     kernel = graph.constant(f"{name}_filters", block.transpose(1, 2, 0))  # [f, d, w]
     outputs = graph.add("Conv", [channels, kernel], f"{name}_outputs")  # [s, f, t]
@@ -174,7 +169,7 @@ def _pool(graph: GraphBuilder, channels: str, lengths: str, block: Array, *, end
 
 
 def tagger_graph(arrays: Arrays, width: int, *, shapes: bool, bidirectional: bool) -> Any:
-    """Word vectors (and those of shapes), a convolution, a GRU, a linear layer for each token."""
+    """Return the graph of a tagger: word (and shape) vectors, a convolution, a GRU and a linear layer."""
     graph = GraphBuilder()
     words = graph.input("words", np.int64, ["sentences", "positions"])
     lengths = graph.input("lengths", np.int64, ["sentences"])
@@ -198,7 +193,7 @@ def tagger_graph(arrays: Arrays, width: int, *, shapes: bool, bidirectional: boo
 
 
 def _recurrent(graph: GraphBuilder, arrays: Arrays, inputs: str, lengths: str, bidirectional: bool) -> str:
-    """hidden[s, t, d] of a GRU over inputs[t, s, f]."""
+    """Add hidden[s, t, d] of a GRU over inputs[t, s, f]."""
     ends = ("", "_reverse") if bidirectional else ("",)
     w, r, b = (np.stack(parts) for parts in zip(*(_gru_weights(arrays, end) for end in ends), strict=True))
     named = [graph.constant("gru_w", w), graph.constant("gru_r", r), graph.constant("gru_b", b)]
@@ -219,7 +214,7 @@ def _recurrent(graph: GraphBuilder, arrays: Arrays, inputs: str, lengths: str, b
 
 
 def _gru_weights(arrays: Arrays, end: str) -> tuple[Array, Array, Array]:
-    """W, R and B of one direction, the gates in ONNX's order: z, r, h (torch has r, z, h)."""
+    """Return W, R and B of one direction with gates in ONNX's order z, r, h (torch has r, z, h)."""
 
     def reorder(name: str) -> Array:
         reset, update, new = np.split(weight(arrays, f"gru.{name}_l0{end}"), 3)
@@ -229,7 +224,7 @@ def _gru_weights(arrays: Arrays, end: str) -> tuple[Array, Array, Array]:
 
 
 def _layer(graph: GraphBuilder, arrays: Arrays, name: str, inputs: str) -> str:
-    """A linear layer."""
+    """Add a linear layer."""
     product = graph.add(
         "MatMul", [inputs, graph.constant(f"{name}.weight", weight(arrays, f"{name}.weight").T)], f"{name}.product"
     )
@@ -237,15 +232,15 @@ def _layer(graph: GraphBuilder, arrays: Arrays, name: str, inputs: str) -> str:
 
 
 def weight(arrays: Arrays, name: str) -> Array:
-    """A tensor of a network, trained or not."""
+    """Return a tensor of a network, trained or fixed."""
     found = arrays.get(MODEL + name, arrays.get(FIXED + MODEL + name))
     if found is None:
-        raise OptionError(f"This classifier has no {name}; its layers are others than a plain network's.")
+        raise OptionError(f"This classifier has no {name}, so its layers differ from those of a plain network.")
     return np.asarray(found)
 
 
 def word_vectors(arrays: Arrays) -> Array:
-    """vectors[v, d] of all words: those of the training corpus, then the others."""
+    """Return vectors[v, d] of all words: those of the training corpus, then the others."""
     return np.concatenate([weight(arrays, "embedding.own"), weight(arrays, "embedding.rest")])
 
 
@@ -253,21 +248,21 @@ WORDS = "fixed.words"
 WORD_FILE = "words.json"
 
 Part = tuple[Any, dict[str, Any], dict[str, Any], list[str]]
-"""The graph, how items become its inputs, how its scores become probabilities, and the words of a network."""
+"""The graph, the preprocessing of items, the decoding of scores, and the words of a network."""
 
 
 def write_onnx(run: Run, folder: Path) -> list[str]:
-    """Write the files of a run into an empty folder; what a person should know of them."""
+    """Write the files of a run into an empty folder and return notices to the user."""
     name = run.record.config["method"]["classifier"]["name"]
     if name not in PARTS:
         raise OptionError(
-            f"{run.folder}: a {name} classifier cannot be an ONNX model here; {', '.join(PARTS)} can. "
-            f"A transformer goes to Hugging Face's format: --to hf."
+            f"{run.folder}: a {name} classifier cannot be exported to ONNX; supported are {', '.join(PARTS)}. "
+            f"Export a transformer to Hugging Face's format: --to hf."
         )
     if isinstance(run.classifier, ChainClassifier):
         raise OptionError(
-            f"{run.folder}: the tags of its {name} form chains (chain = true), which an ONNX model here does not know. "
-            f"Train without it, or predict with crowdlogic."
+            f"{run.folder}: the {name} classifier predicts chains of tags (chain = true), which the ONNX export does "
+            f"not support. Train without it, or predict with crowdlogic."
         )
     graph, preprocessing, decoding, words = PARTS[name](run, run.classifier.arrays())
     decoding = {**decoding, "rules": rule_decoding(run)}
@@ -280,11 +275,11 @@ def write_onnx(run: Run, folder: Path) -> list[str]:
     (folder / "predict.py").write_text(runtime, encoding="utf-8")
     if manifest["rules_exported"]:
         return []
-    return ["Its rules look at words, so the model holds the classifier alone: the answers of predict --student."]
+    return ["The rules depend on words, so only the classifier is exported, as in predict --student."]
 
 
 def _hashed(arrays: Arrays, options: Any) -> bool:
-    """Whether a classifier over features looks at hashed words, and not at numbers."""
+    """Return whether a feature classifier uses hashed words instead of numeric features."""
     return int(arrays[WIDTH]) == 1 << options.hash_bits and len(arrays[COLUMNS]) <= int(arrays[WIDTH])
 
 
@@ -306,7 +301,7 @@ def _over_features(run: Run, arrays: Arrays, weights: Any, bias: Any, decoding: 
     return hashed_graph(arrays, weights, bias), hashed, decoding, []
 
 
-def _mlp(run: Run, arrays: Arrays) -> Part:  # noqa: ARG001 (its arrays say all)
+def _mlp(run: Run, arrays: Arrays) -> Part:  # noqa: ARG001 (the arrays suffice)
     return mlp_graph(arrays), {"kind": "numbers"}, {}, []
 
 
@@ -328,7 +323,7 @@ def _tagger(run: Run, arrays: Arrays) -> Part:
 
 
 def _words(options: dict[str, Any], *, tokenizer: str | None, padding: int, shapes: bool) -> dict[str, Any]:
-    """How words become numbers: 0 for padding, 1 for unknown words, then those of the file, in its order."""
+    """Return the encoding of words: 0 for padding, 1 for unknown words, then the words of the file in order."""
     return {
         "kind": "words",
         "words": WORD_FILE,
@@ -340,4 +335,4 @@ def _words(options: dict[str, Any], *, tokenizer: str | None, padding: int, shap
 
 
 PARTS = {"linear": _linear, "crf": _crf, "kim-cnn": _kim, "cnn-gru": _tagger, "mlp": _mlp}
-"""The classifiers that become ONNX models, by name."""
+"""Supported classifiers by name, with the functions that export them."""

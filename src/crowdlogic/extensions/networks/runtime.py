@@ -1,13 +1,13 @@
-"""Predict with an exported model: this file, numpy and onnxruntime are all that is needed.
+"""Predict with an exported model. Requires only this file, numpy and onnxruntime.
 
-    python predict.py FOLDER < texts.txt          # a text per line; for a tagger, tokens separated by spaces
+    python predict.py FOLDER < texts.txt          # one text per line; for a tagger, tokens separated by spaces
 
     from predict import Predictor
     model = Predictor("FOLDER")
     model.predict(["a text", "another"])            # or lists of tokens, or rows of numbers
 
-`crowdlogic export` writes a copy of this file beside the model. manifest.json says what the model expects; every step
-is here: tokens, features or word numbers, the ONNX model, and for tags the decoding.
+`crowdlogic export` writes a copy of this file next to the model. manifest.json describes the input of the model. This
+file implements all steps: tokens, features or word numbers, the ONNX model, and for tags the decoding.
 
 Axes: i unit (a document or a token), k class, s sentence, t position.
 """
@@ -32,12 +32,12 @@ REACH = 2
 
 
 def split_kim(text: str) -> list[str]:
-    """Lower case, clitics and some punctuation split off, all other characters dropped."""
+    """Split a text in lower case as Kim does: separate clitics and some punctuation, drop other characters."""
     return MARKS.sub(r" \1 ", CLITICS.sub(r" \1", OTHER.sub(" ", text.lower()))).split()
 
 
 def split_plain(text: str) -> list[str]:
-    """Words and punctuation marks in lower case."""
+    """Split a text into words and punctuation marks in lower case."""
     return re.findall(r"\w+|[^\w\s]", text.lower())
 
 
@@ -45,7 +45,7 @@ SPLITTERS = {"kim": split_kim, "plain": split_plain}
 
 
 def word_shape(word: str) -> int:
-    """A number for the shape of a word: an index into SHAPES."""
+    """Return the shape of a word as an index into SHAPES."""
     if word.isalpha():
         cases = ((word.islower(), 1), (word.isupper() and len(word) > 1, 3), (word.istitle(), 2), (True, 4))
         return next(code for holds, code in cases if holds)
@@ -55,19 +55,19 @@ def word_shape(word: str) -> int:
 
 
 def hash_column(feature: str, bits: int) -> int:
-    """The column of a feature: its CRC-32, the lowest bits of it."""
+    """Return the column of a feature: the lowest bits of its CRC-32."""
     return zlib.crc32(feature.encode(errors="surrogatepass")) & ((1 << bits) - 1)
 
 
 def ngram_columns(text: str, max_ngram: int, bits: int) -> list[int]:
-    """The columns of a text: its n-grams of words."""
+    """Return the columns of a text, one per word n-gram."""
     words = split_plain(text)
     ngrams = (" ".join(words[k : k + n]) for n in range(1, max_ngram + 1) for k in range(len(words) - n + 1))
     return sorted({hash_column(ngram, bits) for ngram in ngrams})
 
 
 def token_columns(tokens: list[str], at: int, bits: int) -> list[int]:
-    """The columns of a token: the word, its shape, beginning and end, and its neighbours."""
+    """Return the columns of a token: the word, its shape, prefix and suffix, and its neighbours."""
     low = tokens[at].lower()
     found = [f"w={low}", f"as={tokens[at]}", f"shape={SHAPES[word_shape(tokens[at])]}"]
     found += [f"begins={low[:3]}", f"ends={low[-3:]}"]
@@ -80,13 +80,13 @@ def token_columns(tokens: list[str], at: int, bits: int) -> list[int]:
 
 
 def softmax(scores: Any) -> Any:
-    """Probabilities of scores[i, k]."""
+    """Return the probabilities of scores[i, k]."""
     weight = np.exp(scores - scores.max(axis=1, keepdims=True))
     return weight / weight.sum(axis=1, keepdims=True)
 
 
 def log_sum(values: Any, axis: int) -> Any:
-    """Log sum exp, of minus infinity as well."""
+    """Return log-sum-exp, also for values of minus infinity."""
     peak = np.max(values, axis=axis, keepdims=True)
     peak = np.where(np.isfinite(peak), peak, 0.0)
     with np.errstate(divide="ignore"):
@@ -94,7 +94,7 @@ def log_sum(values: Any, axis: int) -> Any:
 
 
 def chain_marginals(unary: Any, start: Any, transitions: Any) -> Any:
-    """p[t, k] of one sentence: forward and backward over scores unary[t, k], start[k] and transitions[k, k']."""
+    """Return the marginals p[t, k] of a sentence from unary[t, k], start[k] and transitions[k, k']."""
     size = len(unary)
     forward, backward = np.empty_like(unary), np.zeros_like(unary)
     forward[0] = unary[0] + start
@@ -106,7 +106,7 @@ def chain_marginals(unary: Any, start: Any, transitions: Any) -> Any:
 
 
 def numbers(values: Any) -> Any:
-    """An array of the manifest; null is minus infinity."""
+    """Convert an array of the manifest, in which null means minus infinity."""
     return np.array(
         [[-np.inf if v is None else v for v in row] for row in np.atleast_2d(np.array(values, dtype=object))]
     )
@@ -132,13 +132,13 @@ class Predictor:
             self.rows = {word: row for row, word in enumerate(words, start=2)}
 
     def predict(self, items: Any) -> list[Any]:
-        """The class of each item; for a tagger, the tags of each sentence."""
+        """Return the class of each item; for a tagger, the tags of each sentence."""
         if self.manifest["task"] == "tagging":
             return [[self.classes[k] for k in p.argmax(axis=1)] for p in self.predict_proba(items)]
         return [self.classes[k] for k in self.predict_proba(items).argmax(axis=1)]
 
     def predict_proba(self, items: Any) -> Any:
-        """p[i, k] of documents; for a tagger a list with p[t, k] of each sentence."""
+        """Return p[i, k] of documents; for a tagger, a list with p[t, k] of each sentence."""
         items = list(items)
         tagging = self.manifest["task"] == "tagging"
         if not items:
@@ -153,7 +153,7 @@ class Predictor:
         return [self.decode(part) for part in parts]
 
     def decode(self, scores: Any) -> Any:
-        """p[t, k] of one sentence: the model's own chain if it has one, then the rules of tags."""
+        """Return p[t, k] of a sentence, decoded with the model's chain, if any, and the rules about tags."""
         if not len(scores):
             return scores
         chain, rules = (self.manifest["decoding"].get(name) for name in ("chain", "rules"))
@@ -172,7 +172,7 @@ class Predictor:
         return chain_marginals(unary, numbers(rules["start"])[0], numbers(rules["transitions"]))
 
     def inputs(self, items: list[Any]) -> dict[str, Any]:
-        """The arrays that the ONNX model takes."""
+        """Return the input arrays of the ONNX model."""
         prepare = self.manifest["preprocessing"]
         if prepare["kind"] == "numbers":
             return {"features": np.asarray(items, dtype=np.float32)}
@@ -190,7 +190,7 @@ class Predictor:
         return {"columns": columns, "scale": scale}
 
     def word_inputs(self, items: list[Any], prepare: dict[str, Any]) -> dict[str, Any]:
-        """Word numbers, padded, with the lengths (and the shapes) of the words."""
+        """Return padded word numbers with the lengths of the texts and, if needed, the shapes of the words."""
         split: Any = SPLITTERS.get(prepare["tokenizer"], list)
         lists = [split(item) for item in items]
         padding = prepare["padding"]
@@ -204,7 +204,7 @@ class Predictor:
         return found | ({"shapes": shapes} if prepare["shapes"] else {})
 
     def row(self, word: str, prepare: dict[str, Any]) -> int:
-        """The number of a word as written, else in lower case, else 1."""
+        """Return the number of a word, as written or in lower case; 1 for unknown words."""
         found = self.rows.get(word)
         if found is None and not prepare["case_sensitive"]:
             found = self.rows.get(word.lower())
@@ -212,7 +212,7 @@ class Predictor:
 
 
 def main() -> None:
-    """Tag or classify the lines of the standard input."""
+    """Tag or classify the lines of standard input."""
     model = Predictor(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent)
     lines = [line.rstrip("\n") for line in sys.stdin]
     tagging = model.manifest["task"] == "tagging"

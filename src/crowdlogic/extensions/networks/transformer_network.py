@@ -1,7 +1,9 @@
-"""A transformer and a linear output layer as one network, of which the lower layers may be frozen.
+"""Network that consists of a transformer and a linear output layer; the lower layers may be frozen.
 
-Frozen layers give the same hidden states in every epoch, so these are computed once for each corpus; an epoch then
-costs only what the upper layers cost. With all layers frozen only the output layer is trained.
+Frozen layers have the same hidden states in every epoch, so these are computed once per corpus, and an epoch only
+computes the upper layers. If all layers are frozen, only the output layer is trained. The states only depend on the
+frozen weights and the word pieces, so they are shared by all epochs, passes and classifiers of this process. The memory
+is limited: the least recently used states are dropped, and a corpus whose states do not fit is recomputed in batches.
 
 Axes: s sequence, t piece, u unit, d dimension, k class, i piece in the concatenation of all sequences.
 """
@@ -26,39 +28,32 @@ from crowdlogic.errors import OptionError
 from crowdlogic.extensions.networks.kim_cnn import Filters
 from crowdlogic.extensions.networks.network import Batch, Inputs, Network, make_batch, sorted_batches
 
-# The hidden states of layers that are not trained, computed once for each text and kept in memory.
-#
-# They depend on the frozen weights and the word pieces alone, so every epoch, every pass and every classifier of this
-# process with the same frozen weights takes them from here. Only so much memory is used: what was not asked for
-# longest
-# is dropped, and a corpus whose states would not fit is recomputed batch by batch.
-
-LIMIT = 2**30
-"""Bytes of hidden states that are kept in all."""
+MAX_CACHE_BYTES = 2**30
+"""Maximum size of all cached hidden states in bytes."""
 
 States = NDArray[np.floating[Any]]
 """states[i, d], the hidden state at every position of a corpus."""
 
 
 class StateCache:
-    """Arrays by key, up to a limit of bytes: those used last are kept."""
+    """Least-recently-used cache of arrays, limited in bytes."""
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int = MAX_CACHE_BYTES) -> None:
         self.limit = limit
         self._held: OrderedDict[bytes, States] = OrderedDict()
 
     @property
     def size(self) -> int:
-        """Bytes that are held."""
+        """Size of the cached arrays in bytes."""
         return sum(array.nbytes for array in self._held.values())
 
     def get(self, key: bytes, size: int, compute: Callable[[], States]) -> States | None:
-        """The array of a key, computed if it is not there; None if it would need more than the limit.
+        """Return the array of a key, computed if it is not cached; None if it exceeds the limit.
 
         Args:
-            key: What the array depends on.
-            size: Its number of bytes.
-            compute: Computes it.
+            key: Digest of everything the array depends on.
+            size: Size in bytes.
+            compute: Function that computes the array.
         """
         if size > self.limit:
             return None
@@ -71,11 +66,11 @@ class StateCache:
 
 
 CACHE = StateCache()
-"""The states of this process."""
+"""Cache of this process."""
 
 
 def digest(arrays: Iterable[NDArray[Any]]) -> bytes:
-    """A key of the content of arrays."""
+    """Return a hash of the content of arrays."""
     found = hashlib.blake2b(digest_size=16)
     for array in arrays:
         found.update(f"{array.dtype} {array.shape} ".encode())
@@ -83,8 +78,8 @@ def digest(arrays: Iterable[NDArray[Any]]) -> bytes:
     return found.digest()
 
 
-DIVISIBLE = ("bert", "camembert", "ernie", "roberta", "xlm-roberta")
-"""Transformers whose lower layers may be frozen alone: embeddings, then layers, and nothing behind the last one."""
+SPLITTABLE_MODELS = ("bert", "camembert", "ernie", "roberta", "xlm-roberta")
+"""Model types whose lower layers can be run separately: embeddings, then layers, then nothing."""
 FIRST, MEAN, CONVOLUTION = "first", "mean", "convolution"
 POOLINGS = (FIRST, MEAN, CONVOLUTION)
 AUTO, FLOAT, BRAIN_FLOAT = "auto", "float32", "bfloat16"
@@ -93,7 +88,7 @@ PRECISIONS = (AUTO, FLOAT, BRAIN_FLOAT)
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkOptions:
-    """What of a transformer is trained and how its hidden states are used; see `Transformer`."""
+    """Options of a TransformerNetwork; see `Transformer`."""
 
     pooling: str = FIRST
     windows: tuple[int, ...] = (3, 4, 5)
@@ -105,7 +100,7 @@ class NetworkOptions:
 
 
 class TransformerNetwork(Network):
-    """A transformer and a linear output layer."""
+    """Transformer with a linear output layer."""
 
     max_positions = 2048
 
@@ -124,35 +119,35 @@ class TransformerNetwork(Network):
 
     @property
     def config(self) -> dict[str, Any]:
-        """The configuration of the transformer, as plain values."""
+        """Configuration of the transformer as plain values."""
         found: dict[str, Any] = json.loads(self.encoder.config.to_json_string(use_diff=False))
         return found
 
     @property
     def is_frozen(self) -> bool:
-        """Whether some hidden states never change."""
+        """Whether some layers are frozen."""
         return not self.fine_tune or self.frozen_layers > 0
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """Device of the weights."""
         return self.output.weight.device
 
     def train(self, mode: bool = True) -> TransformerNetwork:
-        """Set the mode; what is frozen stays in evaluation mode, without dropout."""
+        """Set the mode; frozen parts stay in evaluation mode, without dropout."""
         super().train(mode)
         self.encoder.train(mode and self.fine_tune)
         for part in self._frozen_parts():
             part.eval()
         return self
 
-    def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:  # noqa: ARG002 (no piece has meaning by itself)
-        """logits[u, k]."""
+    def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:  # noqa: ARG002 (hidden states depend on the context)
+        """Return logits[u, k]."""
         logits: Tensor = self.output(self.dropout(self.pool(self.hidden(batch), batch)))
         return logits
 
     def hidden(self, batch: Batch) -> Tensor:
-        """hidden[s, t, d] of the last layer."""
+        """Return hidden[s, t, d] of the last layer."""
         if not self.is_frozen:
             return self._run(batch)
         states = self.lower(batch) if batch.states is None else batch.states
@@ -163,14 +158,14 @@ class TransformerNetwork(Network):
 
     @torch.no_grad()
     def lower(self, batch: Batch) -> Tensor:
-        """hidden[s, t, d] of the highest frozen layer."""
+        """Return hidden[s, t, d] of the highest frozen layer."""
         if not self.fine_tune:
             return self._run(batch)
         with self._only_layers(0, self.frozen_layers):
             return self._run(batch)
 
     def pool(self, hidden: Tensor, batch: Batch) -> Tensor:
-        """hidden[u, d] of hidden[s, t, d]: at the first piece of each token, or the representation of a document."""
+        """Return hidden[u, d] from hidden[s, t, d]: first pieces of tokens, or representations of documents."""
         if batch.unit_positions is not None:
             return batch.at_units(hidden)
         if self.pooling == FIRST:
@@ -181,11 +176,11 @@ class TransformerNetwork(Network):
         return (hidden * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
 
     def _convolve(self, hidden: Tensor, batch: Batch, filters: Filters) -> Tensor:
-        """pooled[s, (width, f)], the maximum of each filter over the states of a document, as in Kim-CNN."""
+        """Return pooled[s, (width, f)], the maximum of each filter over a document, as in Kim-CNN."""
         empty = hidden.new_zeros(1, hidden.shape[2])
         vectors = torch.cat([hidden.flatten(0, 1), empty])
         nowhere, around = len(vectors) - 1, max(filters.windows) - 1
-        # places[s, t] in vectors; padding, and the positions around a document, have the empty vector
+        # places[s, t] in vectors; padding and the positions around a document use the empty vector
         places = torch.arange(nowhere, device=hidden.device).view(hidden.shape[:2]).masked_fill(~batch.mask, nowhere)
         places = nn.functional.pad(places, (around, around), value=nowhere)
         with self._autocast():
@@ -193,7 +188,7 @@ class TransformerNetwork(Network):
         return torch.relu(filters.max_pool(table, places, batch.lengths + 2 * around))
 
     def with_states(self, inputs: Inputs) -> Inputs:
-        """Inputs with the hidden states of the frozen layers, if there are any and memory is to be had for them."""
+        """Add the hidden states of the frozen layers to the inputs, if there are any and they fit into memory."""
         if not self.is_frozen:
             return inputs
         kind = np.dtype(np.float16 if self._uses_brain_floats else np.float32)
@@ -204,7 +199,7 @@ class TransformerNetwork(Network):
 
     @torch.inference_mode()
     def _compute_states(self, inputs: Inputs, states: States) -> States:
-        """Fill states[i, d]."""
+        """Fill and return states[i, d]."""
         was_training = self.training
         self.eval()
         for sequences in sorted_batches(inputs.lengths, self.max_positions):
@@ -217,7 +212,7 @@ class TransformerNetwork(Network):
 
     @cached_property
     def _frozen_key(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        """What the hidden states of the frozen layers depend on beside the pieces: options and frozen weights."""
+        """Digest of what the frozen states depend on, apart from the pieces: options and frozen weights."""
         said = json.dumps([self.config, self.fine_tune, self.frozen_layers, self._uses_brain_floats], default=str)
         parts = self._frozen_parts() if self.fine_tune else [self.encoder]
         weights = [tensor.detach().cpu().numpy() for part in parts for tensor in part.state_dict().values()]
@@ -231,21 +226,21 @@ class TransformerNetwork(Network):
         return torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self._uses_brain_floats)
 
     def _run(self, batch: Batch) -> Tensor:
-        """The last hidden states[s, t, d] of the encoder as it is now."""
+        """Return the last hidden states[s, t, d] of the encoder in its current form."""
         rows = batch.words[0][batch.text].masked_fill(~batch.mask, self.encoder.config.pad_token_id or 0)
         with self._autocast():
             hidden: Tensor = self.encoder(input_ids=rows, attention_mask=batch.mask.long()).last_hidden_state
         return hidden.float()
 
     def _frozen_parts(self) -> list[nn.Module]:
-        """The embeddings and layers that are not trained beside others that are."""
+        """Return the frozen embeddings and layers, if only some layers are frozen."""
         if not self.frozen_layers:
             return []
         return [self.encoder.embeddings, *self.encoder.encoder.layer[: self.frozen_layers]]
 
     @contextmanager
     def _only_layers(self, first: int, last: int | None, states: Tensor | None = None) -> Iterator[None]:
-        """Have the encoder consist of some of its layers, with given states in place of the embeddings'."""
+        """Reduce the encoder to some of its layers, optionally with given states instead of embeddings."""
         stack, layers, embeddings = self.encoder.encoder, self.encoder.encoder.layer, self.encoder.embeddings
         stack.layer = layers[first:last]
         if states is not None:
@@ -257,53 +252,53 @@ class TransformerNetwork(Network):
 
 
 class _Given(nn.Module):
-    """In the place of embeddings: what was computed before."""
+    """Replacement for the embeddings that returns precomputed states."""
 
     def __init__(self, states: Tensor) -> None:
         super().__init__()
         self._states = states
 
     def forward(self, **_: Any) -> Tensor:
-        """The states, whatever the pieces are."""
+        """Return the states regardless of the pieces."""
         return self._states
 
 
 def cut_layers(encoder: Any, layers: int) -> None:
-    """Remove the layers above the first ones from an encoder; 0 leaves all."""
+    """Keep only the first layers of an encoder; 0 keeps all."""
     if not layers:
         return
     config = encoder.config
     if layers > config.num_hidden_layers:
         raise OptionError(
-            f"transformer: layers: {layers} of {config.num_hidden_layers} are asked for. Use fewer, or 0."
+            f"transformer: layers is {layers}, but the model has {config.num_hidden_layers}. Use fewer, or 0."
         )
-    if config.model_type not in DIVISIBLE:
+    if config.model_type not in SPLITTABLE_MODELS:
         raise OptionError(
-            f"transformer: layers: a {config.model_type} cannot be divided; {', '.join(DIVISIBLE)} can. Use 0."
+            f"transformer: layers needs one of {', '.join(SPLITTABLE_MODELS)}, got {config.model_type}. Use 0."
         )
     encoder.encoder.layer = encoder.encoder.layer[:layers]
     config.num_hidden_layers = layers
 
 
 def _check_layers(config: Any, frozen_layers: int) -> int:
-    """The number of frozen layers, if the transformer can be divided there."""
+    """Return the number of frozen layers after checking that the transformer supports it."""
     if not frozen_layers:
         return 0
     layers = int(config.num_hidden_layers)
     if frozen_layers >= layers:
         raise OptionError(
             f"transformer: frozen_layers: {frozen_layers} of {layers} layers leave none to train. Freeze fewer, or "
-            f"train the output layer alone: fine_tune = false."
+            f"train only the output layer: fine_tune = false."
         )
-    if config.model_type not in DIVISIBLE:
+    if config.model_type not in SPLITTABLE_MODELS:
         raise OptionError(
-            f"transformer: frozen_layers: a {config.model_type} cannot be divided; {', '.join(DIVISIBLE)} can. Use 0."
+            f"transformer: frozen_layers needs one of {', '.join(SPLITTABLE_MODELS)}, got {config.model_type}. Use 0."
         )
     return frozen_layers
 
 
 def has_brain_floats(device: torch.device) -> bool:
-    """Whether a device multiplies 16-bit floats (bfloat16) faster than 32-bit ones."""
+    """Return whether a device has hardware support for bfloat16."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     checks = (getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"))

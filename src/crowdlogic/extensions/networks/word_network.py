@@ -1,6 +1,6 @@
-"""Networks over words: how the vocabulary and the word vectors are made for a corpus, saved and loaded.
+"""Networks over words: building the vocabulary and the word vectors for a corpus, saving and loading.
 
-The networks themselves are in kim_cnn and cnn_gru; their options implement WordArchitecture.
+The networks are in kim_cnn, cnn_gru and bilstm_crf; their options implement WordArchitecture.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from crowdlogic.extensions.networks.network import (
 WORDS = FIXED + "words"
 EMBEDDING = "embedding."
 RANDOM_SPREAD = 0.25
-"""Without word vectors, words are initialised uniformly in [-RANDOM_SPREAD, RANDOM_SPREAD], as in Kim's program."""
+"""Without pretrained vectors, words start uniformly in [-RANDOM_SPREAD, RANDOM_SPREAD], as in Kim's program."""
 
 
 class WordArchitecture(Protocol):
-    """The options of a network over words."""
+    """Protocol for the options of a network over words."""
 
     @property
     def vectors(self) -> WordVectors | None:
@@ -43,36 +43,36 @@ class WordArchitecture(Protocol):
 
     @property
     def vector_size(self) -> int:
-        """The size of a word vector when there are no pretrained ones."""
+        """Size of the word vectors if they are not pretrained."""
 
     @property
     def case_sensitive(self) -> bool:
-        """Whether words are looked up as written only, never in lower case."""
+        """Whether words are only looked up as written, never in lower case."""
 
     @property
     def training(self) -> Training:
-        """How the network is trained."""
+        """Optimiser and hyper-parameters."""
 
     @property
     def trains_vectors(self) -> bool:
-        """Whether the vectors of the training corpus' words are trained."""
+        """Whether the vectors of the words in the training corpus are trained."""
 
     @property
     def unknown_spread(self) -> float:
         """Words without a pretrained vector are initialised uniformly in [-unknown_spread, unknown_spread]."""
 
     def tokenize(self, corpus: Corpus) -> TokenStream:
-        """The words of a corpus."""
+        """Return the words of a corpus."""
 
     def encode(self, tokens: TokenStream, index: WordIndex) -> Inputs:
-        """Words as inputs of the network."""
+        """Convert words to inputs of the network."""
 
     def network(self, embedding: WordEmbedding, n_classes: int) -> Network:
-        """A new network, whose attribute `embedding` is the given one."""
+        """Create a new network with the given embedding as attribute `embedding`."""
 
 
 def build_classifier(options: WordArchitecture, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
-    """A new network for the vocabulary of a corpus."""
+    """Build a new network for the vocabulary of a corpus."""
     vectors = options.vectors
     index, n_own = build_word_index(options.tokenize(corpus).words, vectors, case_sensitive=options.case_sensitive)
     rng = np.random.default_rng(derive_seed(seed, "words"))
@@ -83,7 +83,7 @@ def build_classifier(options: WordArchitecture, corpus: Corpus, classes: Classes
 
 
 def load_classifier(options: WordArchitecture, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-    """A network with a saved state, which also records whether its word vectors were trained."""
+    """Restore a network from a saved state, which also records whether its word vectors were trained."""
     trained = MODEL + EMBEDDING + "own" in arrays
     names = (WORDS, (MODEL if trained else FIXED + MODEL) + EMBEDDING + "own", FIXED + MODEL + EMBEDDING + "rest")
     absent = [name for name in names if name not in arrays]

@@ -110,7 +110,7 @@ def test_a_folder_that_cannot_be_read_has_a_problem(tmp_path: Path) -> None:
     found = diagnose(DoctorOptions(file=str(tmp_path / "d.hf")))
 
     assert found.contents == "cannot be read as it is"
-    assert found.problem == f"{tmp_path}/d.hf: state.json names no files of rows. Save the dataset again."
+    assert found.problem == f"{tmp_path}/d.hf: state.json lists no data files. Save the dataset again."
 
 
 def test_the_columns_of_a_table_are_named_with_what_they_were_taken_for(tmp_path: Path) -> None:

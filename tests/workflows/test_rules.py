@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from tests.report.small_crowds import report_on
 from tests.workflows.conftest import Trained
 
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, RuleError
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.reporting.inputs import inputs_from_run
 from crowdlogic.workflows.inputs import InputOptions
@@ -46,6 +47,24 @@ def test_wide_tables_of_labelling_functions_are_checked_and_audited(tmp_path: Pa
     assert checked.message == f"{rules}: 1 rule, 0 findings"
     assert one.groundings == 30
     assert one.holds > 0.8 > one.chance  # the cells of -1 are no labels against it
+
+
+def test_all_syntax_errors_of_a_file_are_reported_together(tmp_path: Path) -> None:
+    rules = tmp_path / "bad.rules"
+    rules.write_text(
+        "1.0: Contains(S, 'a') -> Label(S, 'x')\n"
+        "1.0: Contains(S, 'b' -> Label(S, 'x')\n"
+        "1.0: Contains(S, 'c') ->\n"
+        "1.0: Contains(S, 'd') -> Label(S, 'x')\n"
+        "Contains(S, 'e') -> Label(S, 'x')\n"
+        "1.0: Contains(S, 'f) -> Label(S, 'x')\n"
+    )
+
+    with pytest.raises(RuleError) as raised:
+        check_rules(CheckRulesOptions(rules=str(rules)))
+
+    places = re.findall(r"^bad.rules:(\d+:\d+)", str(raised.value), flags=re.MULTILINE)
+    assert places == ["2:22", "4:4", "5:1", "6:36"]  # line 3 ends too early, which shows at the start of line 4
 
 
 def test_audit_run_and_report_have_the_same_verdicts(trained: Trained) -> None:

@@ -38,6 +38,7 @@ from crowdlogic.rules.syntax import (
     RuleSet,
     Term,
     Variable,
+    shorten_message,
 )
 
 # What is wrong, or odd, about one rule, whatever the data: names, numbers of terms, kinds, classes, variables.
@@ -61,7 +62,7 @@ class Finding:
     @property
     def line(self) -> str:
         """Where and what, on one line."""
-        return f"{self.place}: {self.what}"
+        return f"{self.place}: {shorten_message(self.what)}"
 
     def __str__(self) -> str:
         return self.place.message(self.what if self.severity is Severity.error else f"{self.severity}: {self.what}")
@@ -219,9 +220,16 @@ def _check_bound(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> 
                     f"it is itself a class: '{variable.name}'.",
                 )
             else:
+                remedy = ""
+                if kinds.get(variable.name) in (Kind.unit, Kind.readable):
+                    remedy = (
+                        f" For a rule about every item, add Matches({variable.name}, '.'); about every token, "
+                        f"Token({variable.name}, W)."
+                    )
                 yield error(
                     variable.place,
-                    f"nothing says what {variable.name} is: it must stand in an atom of the body that is not negated.",
+                    f"nothing says what {variable.name} is: it must stand in an atom of the body that is not negated."
+                    f"{remedy}",
                 )
     yield from _check_derived(rule, vocabulary, kinds)
 
@@ -283,6 +291,7 @@ def check(
     if not any(finding.severity is Severity.error for finding in found):
         found += [finding for rule in plain.rules for finding in _find_tautologies(rule, words)]
         found += _find_duplicates(plain.rules)
+        found += _find_hard_conflicts(plain.rules, words)
         if corpus is not None and classes is not None:
             found += _find_ungrounded(plain, words, corpus, classes)
     return sorted(found, key=lambda finding: (finding.place.line, finding.place.column))
@@ -330,8 +339,10 @@ def _find_tautologies(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
             yield warning(rule.place, "this always holds, since a unit has exactly one class.")
         return
     needed: dict[Term, Atom] = {}
-    for literal in rule.literals:
-        if literal.negated and Literal(literal.atom) in rule.literals:
+    literals = rule.literals
+    stated = {literal.atom for literal in literals if not literal.negated}
+    for literal in literals:
+        if literal.negated and literal.atom in stated:
             yield warning(rule.place, f"this always holds: {literal.atom} stands on both sides.")
             return
         atom = literal.atom
@@ -365,6 +376,29 @@ def _find_duplicates(rules: Sequence[Rule]) -> Iterator[Finding]:
         if other is not None:
             yield warning(rule.place, f"this contradicts the rule at {other.place}: the same body, the opposite head.")
         by_opposite.setdefault(_canonical_form(_negate_head(rule)), rule)
+
+
+def _find_hard_conflicts(rules: Sequence[Rule], vocabulary: Vocabulary) -> Iterator[Finding]:
+    """Hard rules with the same body that demand different classes: no class is left where the body holds."""
+    demanded: dict[object, tuple[Constant, Rule]] = {}
+    for rule in rules:
+        if rule.weight is not None or not isinstance(rule, LogicalRule) or len(rule.head) != 1:
+            continue
+        (head,) = rule.head
+        if head.negated or not has_role(head.atom, Role.latent, vocabulary):
+            continue
+        unit, name = head.atom.terms
+        if not isinstance(name, Constant):
+            continue
+        any_class = Literal(replace(head.atom, terms=(unit, replace(name, value=""))))
+        key = _canonical_form(replace(rule, head=(any_class,)))
+        other, first = demanded.setdefault(key, (name, rule))
+        if other.value != name.value:
+            yield warning(
+                rule.place,
+                f"this contradicts the rule at {first.place}: both are hard and have the same body, and the classes "
+                f"{other} and {name} exclude each other. Give one of them a weight, or remove it.",
+            )
 
 
 def _negate_head(rule: LogicalRule) -> LogicalRule:

@@ -5,6 +5,7 @@ A rule file never runs code: the grammar has no way to say it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -303,9 +304,10 @@ class TreeBuilder:
 
     def statements(self, tree: Tree[Token]) -> list[Statement]:
         """The statements of a whole text."""
-        return [self._statement(child) for child in tree.children if isinstance(child, Tree)]
+        return [self.statement(child) for child in tree.children if isinstance(child, Tree)]
 
-    def _statement(self, tree: Tree[Token]) -> Statement:
+    def statement(self, tree: Tree[Token]) -> Statement:
+        """Return one statement."""
         if tree.data == "group":
             return self._group(tree)
         if tree.data == "include":
@@ -632,6 +634,54 @@ def read_rules(path: str | Path, *, allow_outside: bool = False) -> RuleSet:
     if not given.is_file():
         raise MissingDataError(f"{path}: there is no such rule file.")
     return _Reading(None if allow_outside else given.parent.resolve()).read(given.resolve())
+
+
+MAX_SYNTAX_ERRORS = 20
+"""Maximum number of syntax errors that are reported at once."""
+
+
+def find_syntax_errors(path: str | Path, *, allow_outside: bool = False) -> list[RuleError]:
+    """Return the syntax errors of a rule file, in its order: each is left out, and the rest is read again.
+
+    Args:
+        path: The rule file.
+        allow_outside: Whether it may name files that are not beside or below it.
+    """
+    home = Path(path).resolve()
+    text = _decode(read_nearby(home), home).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    terms = TermBuilder(home.name, text.split("\n"), home.parent, None if allow_outside else home.parent)
+    lines = list(terms.lines)
+    found: list[RuleError] = []
+    while len(found) < MAX_SYNTAX_ERRORS:
+        try:
+            tree = _grammar().parse("\n".join(lines))
+        except UnexpectedInput as problem:
+            found.append(_syntax_error(problem, terms))
+            line = problem.line if isinstance(problem, UnexpectedCharacters) else -1
+            if isinstance(problem, UnexpectedToken) and problem.token.type != "$END":
+                line = problem.token.line or -1
+            # a weight that begins its line was not expected because the rule before it is not complete
+            starts = line > 0 and re.fullmatch(r"[\s\d.]*", lines[line - 1][: max(problem.column - 1, 0)]) is not None
+            filled = [n for n, one in enumerate(lines, start=1) if one.strip() and (line < 0 or n < line)]
+            at = filled[-1] if (line < 0 or starts) and filled else line
+            if at < 1 or not lines[at - 1].strip():
+                break
+            lines[at - 1] = ""
+            continue
+        builder = TreeBuilder(terms)
+        for child in tree.children:
+            if isinstance(child, Tree):
+                try:
+                    builder.statement(child)
+                except RuleError as wrong:
+                    found.append(wrong)
+        break
+    return sorted(found, key=_place_in_message)
+
+
+def _place_in_message(problem: RuleError) -> tuple[int, int]:
+    place = re.search(r":(\d+):(\d+): ", str(problem))
+    return (0, 0) if place is None else (int(place[1]), int(place[2]))
 
 
 def _decode(content: bytes, path: Path) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,14 @@ from crowdlogic.errors import DataError, RuleError
 
 SHOWN = 500
 """How many characters of a line a message shows."""
+LONGEST_WORD, SHOWN_OF_WORD, LONGEST_MESSAGE = 120, 60, 1000
+"""Words of messages longer than LONGEST_WORD are cut to SHOWN_OF_WORD characters, messages to LONGEST_MESSAGE."""
+
+
+def shorten_message(what: str) -> str:
+    """Shorten the names in a message, which come from files and may be of any length."""
+    short = re.sub(rf"\S{{{LONGEST_WORD + 1},}}", lambda found: f"{found[0][:SHOWN_OF_WORD]}...", what)
+    return short if len(short) <= LONGEST_MESSAGE else f"{short[:LONGEST_MESSAGE]}..."
 
 
 @dataclass(frozen=True)
@@ -41,7 +50,7 @@ class Place:
 
     def message(self, what: str) -> str:
         """The message with its place in front, and the line with a caret below."""
-        return f"{self}: {what}\n{self.caret()}"
+        return f"{self}: {shorten_message(what)}\n{self.caret()}"
 
     def caret(self) -> str:
         """The line, and a caret under the column. What cannot be printed shows as a space, to keep columns true.

@@ -12,13 +12,13 @@ from crowdlogic.data.files import write_bytes
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.wording import pluralise, shorten_name
-from crowdlogic.errors import OptionError, name_list
+from crowdlogic.errors import OptionError, RuleError, name_list
 from crowdlogic.learning.rule_suggestions import MOST, Progress, SuggestedRules, suggest_rules
 from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules
 from crowdlogic.rules.audit import RuleVerdict
 from crowdlogic.rules.checking import Finding, check
 from crowdlogic.rules.expansion import expand
-from crowdlogic.rules.parser import read_rules
+from crowdlogic.rules.parser import find_syntax_errors, read_rules
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.workflows.aggregate import anchors_of
@@ -74,7 +74,13 @@ class CheckedRules:
 
 def check_rules(options: CheckRulesOptions) -> CheckedRules:
     """Check a rule file: names, arities, classes, contradictions, duplicates, rules that never ground."""
-    rules = read_rules(options.rules, allow_outside=options.allow_outside)
+    try:
+        rules = read_rules(options.rules, allow_outside=options.allow_outside)
+    except RuleError:
+        problems = find_syntax_errors(options.rules, allow_outside=options.allow_outside)
+        if len(problems) < 2:
+            raise
+        raise RuleError("\n".join(map(str, problems))) from None
     classes, corpus = _known_classes_and_items(options)
     found = check(rules, classes=classes, vocabulary=read_vocabulary(options.tables), corpus=corpus)
     return CheckedRules(rules=expand(rules, classes), findings=found, source=options.rules)

@@ -48,16 +48,16 @@ from sklearn.metrics import adjusted_rand_score
 
 from crowdlogic.confidence.assessment import Unsupervised, assess, fit_without_gold, members_to_weigh
 from crowdlogic.confidence.learning_from_gold import gold_problem
-from crowdlogic.confidence.near_copies import find_similar
-from crowdlogic.confidence.ranges import mistakes_range, shared_beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.extensions.paper.benchmarks import data_folder
 from crowdlogic.metrics.calibration import calibration_error, tie_credit
 from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.truth.dependence import posterior_of_votes
+from crowdlogic.numerics.logspace import design_effect, temper
+from crowdlogic.truth.dependence import with_range
 from crowdlogic.truth.ebcc import EBCC
 from crowdlogic.truth.ensemble import Ensemble
-from crowdlogic.truth.pool import MethodPool
+from crowdlogic.truth.near_copies import find_similar
+from crowdlogic.truth.pool import TEAMS_CROWDS_PANELS, MethodPool
 from crowdlogic.truth.weighting import CATD
 
 MAX_CLASSES = 12
@@ -306,7 +306,7 @@ def gold_table(
                 holds = np.nan
                 if found.mistakes is not None:
                     wrong = np.count_nonzero(mine.argmax(axis=1) != truth) * len(found.doubtful) / len(rest)
-                    holds = float(found.mistakes.low - 1 <= wrong <= found.mistakes.high + 1)
+                    holds = float(found.mistakes[0] - 1 <= wrong <= found.mistakes[1] + 1)
                 theirs = run_sketch(sketch, one, cache, gold)[rest] if sketch else np.full_like(mine, np.nan)
                 rows.append(
                     [
@@ -378,14 +378,12 @@ def default_table(panels: list[LabelledSet], crowds: list[LabelledSet], cache: C
 
 def needed_correlation(one: LabelledSet, fit: Unsupervised) -> float:
     """The correlation under which the expected number of mistakes is the true one."""
-    members, votes = fit.members, fit.merged.votes()
-    mean = posterior_of_votes(members.shares, votes) + members.mace + members.weight * members.dawid_skene
-    mean, n = mean[one.known] / (2.0 + members.weight), votes[one.known].sum(axis=1)
+    own, n = fit.members.independent[one.known], fit.merged.votes()[one.known].sum(axis=1)
     answer = fit.estimate.answer[one.known]
     wrong = float(np.mean(answer != one.gold[one.known]))
 
     def off(correlation: float) -> float:
-        q = shared_beliefs(mean, n, correlation)
+        q = temper(np.maximum(own, 1e-12), 1.0 / design_effect(n, correlation))
         return float(1.0 - q[np.arange(len(q)), answer].mean()) - wrong
 
     return float(brentq(off, 0.0, 20.0)) if off(0.0) < 0 < off(20.0) else (0.0 if off(0.0) >= 0 else 20.0)
@@ -403,16 +401,17 @@ def ranges_table(
             fit, units = cache.fit(one), one.known
             answer, truth = fit.estimate.answer[units], one.gold[units]
             wrong = int(np.count_nonzero(answer != truth))
-            shared = fit.shared
-            if kind == "crowd" and len(crowds) > 2:  # leave this crowd out
+            correlation = 1.0
+            if kind == "crowd" and len(crowds) > 2:  # as far as the other crowds need it, and two standard deviations
                 others = [value for name, value in needed.items() if name != one.name]
                 correlation = min(max(others) + 2.0 * float(np.std(others, ddof=1)), 1.0)
-                votes, members = fit.merged.votes(), fit.members
-                mean = posterior_of_votes(members.shares, votes) + members.mace + members.weight * members.dawid_skene
-                shared = shared_beliefs(mean / mean.sum(axis=1, keepdims=True), votes.sum(axis=1), correlation)
-            found = mistakes_range(fit.members.independent[units], shared[units], answer)
-            low, high = (f"{found.low:.0f}", f"{found.high:.0f}") if fit.sign is None else ("none", "none")
-            holds = "-" if fit.sign else ("yes" if found.low <= wrong <= found.high else "NO")
+            own, n = fit.members.independent[units], fit.merged.votes()[units].sum(axis=1)
+            shared = temper(np.maximum(own, 1e-12), 1.0 / design_effect(n, correlation))
+            ends = np.stack([1.0 - q[np.arange(len(units)), answer] for q in (own, shared)], axis=1)
+            found = with_range(TEAMS_CROWDS_PANELS.with_alpha(0.0), ends)
+            fewest, most = found.fewest_wrong or 0.0, found.most_wrong or 0.0
+            low, high = (f"{fewest:.0f}", f"{most:.0f}") if fit.sign is None else ("none", "none")
+            holds = "-" if fit.sign else ("yes" if fewest <= wrong <= most else "NO")
             covered: list[bool] = []
             for seed in draws if 0.6 * len(units) >= 100 else ():
                 gold, rest = draw(one, 100, seed)
@@ -424,7 +423,7 @@ def ranges_table(
                         * len(checked.doubtful)
                         / len(rest)
                     )
-                    covered.append(left is not None and bool(left.low - 1 <= mistakes <= left.high + 1))
+                    covered.append(left is not None and bool(left[0] - 1 <= mistakes <= left[1] + 1))
             need = needed.get(one.name, needed_correlation(one, fit))
             share = f"{np.mean(covered):.2f}" if covered else ""
             print_row(one.name, need, low, high, f"{wrong} of {len(units)}", holds, share)
@@ -485,10 +484,11 @@ def teams_table(seeds: range) -> None:
             found = assess(labels, fit=fit, gold=gold if size else None)
             wrong = np.count_nonzero(found.estimate.answer[rest] != truth[rest])
             left = found.mistakes
-            inside = (found.reliability_low <= skill) & (skill <= found.reliability_high)
+            low, high = found.reliability_range
+            inside = (low <= skill) & (skill <= high)
             values.append([
-                float(left is not None and left.low - 1 <= wrong <= left.high + 1), float(inside.mean()),
-                float(np.median(found.reliability_high - found.reliability_low)), float(left is not None),
+                float(left is not None and left[0] - 1 <= wrong <= left[1] + 1), float(inside.mean()),
+                float(np.median(high - low)), float(left is not None),
                 100 * (1 - wrong / len(rest)),
             ])  # fmt: skip
     for size, values in rows.items():

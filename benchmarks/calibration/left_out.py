@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from benchmarks.calibration.sets import CrowdSet, fit_dependence, fit_strength, score_beliefs
-from crowdlogic.confidence.expected_accuracy import accuracy_interval
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.extensions.paper.results import format_table
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence
@@ -68,36 +67,23 @@ def constant(one: CrowdSet, sets: Sequence[CrowdSet]) -> Beliefs:
 
 
 def sets_table(sets: Sequence[CrowdSet], left_out: Sequence[Dependence]) -> str:
-    """A row per set: its scores, and the interval of its accuracy with a width from the other sets alone."""
-    rows, widths, costs, held = [], [], [], 0
+    """A row per set with its scores; its dependence was fitted on the other sets alone."""
+    rows = []
     for one, dependence in zip(sets, left_out, strict=True):
         stated = one.state(dependence)
         scores = score_beliefs(one.gold, stated)
-        interval = accuracy_interval(
-            float(stated.max(axis=1).mean()), n=len(one.gold), calibration=one.calibration(dependence)
-        )
-        low, high, truth = 100 * interval.low, 100 * interval.high, scores["accuracy"]
-        missed = max(low - truth, truth - high, 0.0)
-        widths.append(high - low)
-        costs.append(high - low + MISS * missed)
-        held += missed == 0
         rows.append(
             (
                 one.name.removeprefix("truth/"),
                 f"{one.alpha:.2f}",
                 f"{one.votes.sum() / len(one.votes):.1f}",
                 f"{scores['calibration error']:.1f}",
-                f"{100 * interval.mean:.1f}",
-                f"{low:.0f} to {high:.0f}",
-                f"{truth:.1f}",
+                f"{100 * float(stated.max(axis=1).mean()):.1f}",
+                f"{scores['accuracy']:.1f}",
             )
         )
-    columns = ["set", "alpha", "labels per item", "calibration error (%)", "mean confidence", "interval", "right (%)"]
-    summary = (
-        f"The interval holds the truth on {held} of {len(sets)} sets; its half-width is {np.mean(widths) / 2:.1f} "
-        f"points on average, its mean interval score (width + {MISS} x the distance missed) {np.mean(costs):.1f}."
-    )
-    return f"{format_table(columns, rows)}\n\n{summary}"
+    columns = ["set", "alpha", "labels per item", "calibration error (%)", "mean confidence", "right (%)"]
+    return format_table(columns, rows)
 
 
 def check_parameters(sets: Sequence[CrowdSet]) -> str:
@@ -106,7 +92,7 @@ def check_parameters(sets: Sequence[CrowdSet]) -> str:
     strengths = [fit_strength([other for other in sets if other is not one]) for one in sets]
     return (
         f"Fitted on all eleven: strength {found.strength:.3f} ({min(strengths):.2f} to {max(strengths):.2f} with one "
-        f"set left out), spread {found.spread:.3f}, spread of the log sharpness {found.sharpness_spread:.2f}; the "
-        f"package has {PUBLIC_CROWDS.strength:g}, {PUBLIC_CROWDS.spread:g} and {PUBLIC_CROWDS.sharpness_spread:g}. "
+        f"set left out), spread of the log sharpness {found.sharpness_spread:.2f}; the package has "
+        f"{PUBLIC_CROWDS.strength:g} and {PUBLIC_CROWDS.sharpness_spread:g}. "
         f"Doubt is {PUBLIC_CROWDS.doubt:g}, set by hand."
     )

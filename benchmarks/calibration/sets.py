@@ -109,20 +109,15 @@ def fit_strength(sets: Sequence[CrowdSet]) -> float:
 
 def fit_dependence(sets: Sequence[CrowdSet]) -> Dependence:
     """The dependence of some sets: its strength, and what differs from set to set when each is left out in turn."""
-    offs, sharpness = [], []
+    sharpness = []
     for one in sets:
         others = replace(PUBLIC_CROWDS, strength=fit_strength([other for other in sets if other is not one]))
         stated = one.state(others)
-        right, confidence = tie_credit(one.gold, stated), stated.max(axis=1)
-        chance = float(confidence.mean() * (1 - confidence.mean()) / len(one.gold))
-        offs.append(float(right.mean() - confidence.mean()) ** 2 - chance)
         sharpness.append(math.log(fit_sharpness(stated, one.gold, spread=FLAT_PRIOR)))
     return replace(
         PUBLIC_CROWDS,
         strength=fit_strength(sets),
-        spread=math.sqrt(max(float(np.mean(offs)), 1e-4)),
         sharpness_spread=float(np.sqrt(np.mean(np.square(sharpness)))),
-        sets=len(sets),
     )
 
 

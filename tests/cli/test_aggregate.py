@@ -96,20 +96,19 @@ def test_without_a_method_the_pool_is_chosen_and_the_reason_is_said(run: Run) ->
         "pool (chosen because it does not clearly lose to counting votes on the public crowds and panels it was measured on): 40 items, 4 annotators -> o.csv"
     )
     assert re.fullmatch(
-        r"About \d+ of 40 labels are likely wrong \(95% interval: \d+ to \d+\), if your annotators made the same mistakes as often as those of eleven public data sets \(fewer if they err independently\)\. To know better, .*",
+        r"About \d+ of 40 labels are likely wrong: \d+ if annotators err independently, \d+ if they share their mistakes\.",
         second,
     )
 
 
-def test_checking_some_items_at_random_is_advised_with_what_it_would_bring(run: Run) -> None:
+def test_labelling_some_items_at_random_is_advised(run: Run) -> None:
     write_crowd("l.csv", items=400, annotators=4)
 
     done = run("aggregate", "l.csv", "-o", "o.csv")
 
     assert re.fullmatch(
-        r"About \d+ of 400 labels are likely wrong \(95% interval: \d+ to \d+\), if your annotators made the same mistakes as often as those of eleven public data sets "
-        r"\(fewer if they err independently\)\. To know better, check 30 items at random and give them with --anchors: "
-        r"that narrows it to about ±\d+\.",
+        r"About \d+ of 400 labels are likely wrong: \d+ if annotators err independently, \d+ if they share their mistakes\. "
+        r"Label 100 items at random and give them with --anchors to know it within 10 points\.",
         done.err.splitlines()[-1],
     )
 
@@ -145,7 +144,7 @@ def test_enough_anchors_fit_the_scale_of_this_data(run: Run) -> None:
 
     done = run("aggregate", "l.csv", "-o", "o.csv", "--anchors", "g.csv")
 
-    assert "judging by 40 items checked at random; 30 more would" in done.err
+    assert "judging by 40 items labelled at random" in done.err
     answers = pl.read_csv("o.csv").filter(pl.col("item").is_in([f"i{i}" for i in range(40)]))
     assert answers["confidence"].to_list() == [1.0] * 40
 
@@ -608,7 +607,7 @@ def test_a_corrected_list_of_doubtful_items_is_no_random_sample(run: Run) -> Non
     sampled = run("aggregate", "l.csv", "-o", "other.csv", "--anchors", "sample.csv")
 
     assert (listed.code, sampled.code) == (0, 0)
-    assert "judging by 40 items checked at random" in sampled.err
+    assert "judging by 40 items labelled at random" in sampled.err
     assert "judging by" not in listed.err
 
 

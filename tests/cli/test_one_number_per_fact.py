@@ -95,7 +95,7 @@ def test_how_many_answers_of_labels_are_likely_wrong(run: Run, demo: Demo) -> No
     assert page["plan"]["forecast"][0]["votes"] == pytest.approx(mean, abs=EXACT)
     assert planned["expected_accuracy"] == pytest.approx(mean, abs=EXACT)
     few, many = expected.mistakes
-    said = f"About {round(wrong)} of 240 labels are likely wrong (95% interval: {few} to {many})"
+    said = f"About {round(wrong)} of 240 labels are likely wrong: {few} if annotators err independently, {many} if"
     assert said in done.err
     assert said in page["labels"]["findings"][0]["text"]
 

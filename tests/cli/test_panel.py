@@ -33,7 +33,8 @@ def test_a_panel_with_copies_and_gold(run: Run) -> None:
     assert done.code == 0
     assert "7 judges, worth about 5.0 votes." in done.err
     assert "judge0, judge5 and judge6 are near-copies" in done.err
-    assert "The panel is right in" in done.err
+    assert "Of the 100 gold items, the panel answers" in done.err
+    assert "judging by 100 items labelled at random" in done.err
     assert len(Path("answers.csv").read_text().splitlines()) == 501
 
 

@@ -65,9 +65,8 @@ def test_a_run_is_trained_and_told_of(run: Run, reviews: Simulation) -> None:
     assert "held-out log likelihood -0." in lines[3]
     assert lines[-1].startswith("logic-lncl: 150 items, 12 annotators, epoch ")
     assert re.fullmatch(
-        r"About \d+ of 150 labels are likely wrong \(95% interval: \d+ to \d+\), if your annotators made the same mistakes as often as those of eleven public data sets "
-        r"\(fewer if they err independently\)\. To know better, check 30 items at random and give them with --anchors: "
-        r"that narrows it to about ±\d+\. On new items it is calibrated by the labels of 15 held-out ones\.",
+        r"About \d+ of 150 labels are likely wrong: \d+ if annotators err independently, \d+ if they share their mistakes\. "
+        r"Label 100 items at random and give them with --anchors to know it within 10 points\. On new items it is calibrated by the labels of 15 held-out ones\.",
         lines[-2],
     )
     again = [line for line in lines if line.startswith("refit with all labels, epoch ")]

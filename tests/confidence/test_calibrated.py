@@ -8,7 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.confidence.calibration import ENOUGH_ANCHORS, fit_sharpness, infer_calibrated, predict_anchors
+from crowdlogic.confidence.ranges import error_dispersion
 from crowdlogic.data.answers import KnownTruths
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.labels import CrowdLabels
@@ -21,6 +23,8 @@ from crowdlogic.truth.dependence import PUBLIC_CROWDS, state_confidence
 from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.pool import MethodPool
 
 
 def copying_crowd(seed: int, share: float) -> tuple[CrowdLabels, Ints]:
@@ -146,3 +150,97 @@ def test_only_anchors_drawn_at_random_calibrate() -> None:
     by_hand = fit_sharpness(predicted, gold, spread=PUBLIC_CROWDS.sharpness_spread)
     assert sampled.calibration.sharpness == pytest.approx(by_hand)
     assert (sampled.answer[:120] == made.truth[:120]).all()
+
+
+def panel(seed: int = 0, *, shades: bool) -> CrowdLabels:
+    """Twenty judges who label everything; with shades, items are anything from clearly 0 to clearly 1 to all of them."""
+    rng = np.random.default_rng(seed)
+    labels = simulate_crowd(rng, units=400, annotators=20, classes=2, labels_per_unit=20, tail=0).labels
+    chance = rng.random(400) if shades else rng.choice([0.2, 0.8], size=400)
+    return replace(labels, label=(rng.random(labels.n_labels) < chance[labels.unit]).astype(np.int32))
+
+
+def test_independent_errors_have_a_dispersion_of_1() -> None:
+    labels = panel(shades=False)
+
+    assert error_dispersion(labels, DawidSkene().infer(labels).answer) == pytest.approx(1.0, abs=0.1)
+
+
+def test_the_dispersion_is_the_variance_of_the_votes_over_that_of_independent_ones() -> None:
+    labels = panel(shades=True)
+    estimate = DawidSkene().infer(labels)
+
+    observed = chance = 0.0
+    for n in range(2):
+        rate = np.array(
+            [
+                [
+                    np.mean(labels.label[(labels.annotator == j) & (estimate.answer[labels.unit] == m)] == n)
+                    for m in range(2)
+                ]
+                for j in range(20)
+            ]
+        )
+        for i in range(400):
+            rows = labels.unit == i
+            expected = rate[labels.annotator[rows], estimate.answer[i]]
+            observed += ((labels.label[rows] == n) - expected).sum() ** 2
+            chance += (expected * (1 - expected)).sum()
+
+    assert error_dispersion(labels, estimate.answer) == pytest.approx(observed / chance, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", [DawidSkene(), MethodPool()])
+def test_no_number_of_wrong_answers_is_given_for_a_panel_that_errs_together(method: TruthMethod) -> None:
+    apart = infer_calibrated(method, panel(shades=False)).calibration
+    together = infer_calibrated(method, panel(shades=True)).calibration
+
+    assert apart is not None
+    assert together is not None
+    assert apart.unknown == ""
+    assert apart.most_wrong is not None
+    assert "err on the same items" in together.unknown
+    assert together.most_wrong is None
+
+
+@pytest.mark.parametrize("method", [DawidSkene(), MethodPool()])
+def test_the_interval_by_random_gold_holds_for_copied_labels(method: TruthMethod) -> None:
+    held = []
+    for seed in range(8):
+        labels, truth = copying_crowd(seed, 0.7)
+        known = dict(zip(labels.items.to_list(), (labels.classes[k] for k in truth), strict=True))
+        chosen = np.random.default_rng(seed).choice(len(truth), 60, replace=False)
+        anchors_at_random = {labels.items[int(i)]: known[labels.items[int(i)]] for i in chosen}
+
+        found = infer_calibrated(method, labels, fitting=Fitting(anchors=anchors_at_random))
+
+        wrong = np.count_nonzero(found.answer != truth)
+        assert found.calibration is not None
+        assert found.calibration.fewest_wrong is not None
+        assert found.calibration.most_wrong is not None
+        assert found.calibration.anchors == 60
+        held.append(found.calibration.fewest_wrong <= wrong <= found.calibration.most_wrong)
+
+    assert np.mean(held) >= 0.85
+
+
+def test_near_copies_count_once_and_are_named() -> None:
+    rng = np.random.default_rng(3)
+    made = simulate_crowd(rng, units=600, annotators=6, classes=3, labels_per_unit=6, tail=0)
+    own = made.labels
+    rows = np.flatnonzero(own.annotator == 0)
+    copies = replace(
+        own,
+        unit=np.concatenate([own.unit, own.unit[rows], own.unit[rows]]),
+        annotator=np.concatenate([own.annotator, np.full(len(rows), 6), np.full(len(rows), 7)]).astype(np.int32),
+        label=np.concatenate([own.label, own.label[rows], own.label[rows]]),
+        annotators=pl.Series([*own.annotators.to_list(), "copy 1", "copy 2"]),
+    )
+
+    with_copies, without = infer_calibrated(MethodPool(), copies), infer_calibrated(MethodPool(), own)
+
+    np.testing.assert_allclose(with_copies.beliefs, without.beliefs, atol=1e-3)
+    verdicts = annotator_table(copies, with_copies)
+    assert all("near-copy" in str(verdict) for verdict in verdicts["verdict"].to_list()[6:])
+    assert str(own.annotators[0]) in str(verdicts["reason"][6])
+    assert "near-copy" not in str(verdicts["verdict"][1])

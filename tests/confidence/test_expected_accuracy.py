@@ -7,10 +7,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import t
 
 from crowdlogic.confidence.calibration import infer_calibrated
-from crowdlogic.confidence.expected_accuracy import accuracy_interval, describe_mistakes, expected_accuracy
+from crowdlogic.confidence.expected_accuracy import accuracy_range, describe_mistakes, expected_accuracy
 from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate.crowds import simulate_crowd
@@ -19,19 +18,22 @@ from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.majority import MajorityVote
 
-CALIBRATION = Calibration(source="eleven public data sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
+CALIBRATION = Calibration(
+    source="eleven public data sets", correlation=0.5, doubt=0.02, fewest_wrong=20.0, most_wrong=120.0
+)
 
 
 def estimate(seed: int = 0) -> Estimate:
     return Ensemble().infer(simulate_crowd(np.random.default_rng(seed), units=300, annotators=12).labels)
 
 
-def test_the_interval_is_students_around_the_mean_confidence() -> None:
-    found = accuracy_interval(0.9, n=400, calibration=CALIBRATION)
+def test_the_range_is_that_of_the_wrong_answers_and_includes_the_mean() -> None:
+    found = accuracy_range(0.9, n=400, calibration=CALIBRATION)
+    surer = accuracy_range(0.97, n=400, calibration=CALIBRATION)
 
-    half = t.ppf(0.975, 11) * np.sqrt(0.04**2 + 0.9 * 0.1 / 400)
-    assert (found.low, found.high) == (pytest.approx(0.9 - half), pytest.approx(0.9 + half))
-    assert found.mistakes == (round(400 * (0.1 - half)), round(400 * (0.1 + half)))
+    assert (found.low, found.high) == (pytest.approx(1 - 120 / 400), pytest.approx(1 - 20 / 400))
+    assert found.mistakes == (20, 120)
+    assert (surer.low, surer.high) == (pytest.approx(0.7), pytest.approx(0.97))
 
 
 def test_the_mean_is_that_of_the_answers_in_doubt() -> None:
@@ -46,21 +48,31 @@ def test_the_mean_is_that_of_the_answers_in_doubt() -> None:
     assert found.mean == pytest.approx(one.confidence[10:].mean())
 
 
-def test_checked_items_narrow_the_interval_as_a_second_measurement_does() -> None:
-    found = accuracy_interval(0.8, n=10**9, calibration=CALIBRATION)
+def test_the_ends_are_independent_and_shared_errors() -> None:
+    """With one label an item both ends are the same posterior; with more, the shared end has more mistakes."""
+    single, several = (
+        simulate_crowd(np.random.default_rng(1), units=2000, annotators=12, labels_per_unit=n).labels for n in (1, 5)
+    )
 
-    variance = 1 / (1 / 0.04**2 + 50 / (0.8 * 0.2))
-    assert found.half_width_after(50) == pytest.approx(t.ppf(0.975, 11) * np.sqrt(variance), rel=1e-6)
-    assert found.half_width_after(50) < (found.high - found.low) / 2
-    checked = accuracy_interval(0.8, n=10**9, calibration=replace(CALIBRATION, anchors=50))
-    assert (checked.high - checked.low) / 2 == pytest.approx(found.half_width_after(50))
+    widths = []
+    for labels in (single, several):
+        found = expected_accuracy(infer_calibrated(DawidSkene(), labels))
+        assert found is not None
+        widths.append(found.high - found.low)
+
+    assert widths[0] < 0.1 < widths[1]
 
 
-def test_the_interval_stays_between_0_and_1() -> None:
-    found = accuracy_interval(0.98, n=30, calibration=CALIBRATION)
+def test_the_number_of_wrong_answers_is_withheld_where_the_labels_show_shared_mistakes() -> None:
+    unknown = replace(CALIBRATION, fewest_wrong=None, most_wrong=None, unknown="pairs of annotators agree too much")
 
-    assert found.high == 1.0
-    assert found.mistakes[0] == 0
+    found = accuracy_range(0.9, n=400, calibration=unknown)
+
+    assert not found.is_known
+    assert describe_mistakes(found) == (
+        "The number of wrong answers cannot be estimated from these labels alone: pairs of annotators agree too much. "
+        "Label 100 items at random and give them with --anchors to know it within 10 points."
+    )
 
 
 def test_the_methods_own_posterior_is_refused_with_the_remedy() -> None:
@@ -73,20 +85,15 @@ def test_the_methods_own_posterior_is_refused_with_the_remedy() -> None:
 
 
 def test_the_sentence_says_how_many_and_by_what() -> None:
-    found = accuracy_interval(0.83, n=1000, calibration=CALIBRATION)
+    found = accuracy_range(0.93, n=1000, calibration=CALIBRATION)
 
     assert describe_mistakes(found) == (
-        "About 170 of 1,000 labels are likely wrong (95% interval: 78 to 262), if your annotators made the same mistakes as often as those of eleven public data sets "
-        "(fewer if they err independently). To know better, check 30 items at random and give them with --anchors: that "
-        "narrows it to about ±80."
+        "About 70 of 1,000 labels are likely wrong: 20 if annotators err independently, 120 if they share their "
+        "mistakes. Label 100 items at random and give them with --anchors to know it within 10 points."
     )
-    assert describe_mistakes(accuracy_interval(0.9, n=30, calibration=CALIBRATION), "tag") == (
-        "About 3 of 30 tags are likely wrong (95% interval: 0 to 7), if your annotators made the same mistakes as often as those of eleven public data sets."
-    )
-    checked = accuracy_interval(0.83, n=1000, calibration=replace(CALIBRATION, anchors=40))
-    assert describe_mistakes(checked) == (
-        "About 170 of 1,000 labels are likely wrong (95% interval: 92 to 248), judging by 40 items checked at random; 30 more would narrow this to "
-        "about ±71."
+    checked = accuracy_range(0.93, n=1000, calibration=replace(CALIBRATION, checked=40))
+    assert describe_mistakes(checked, "tag") == (
+        "About 70 of 1,000 tags are likely wrong (95% interval: 20 to 120), judging by 40 items labelled at random."
     )
 
 

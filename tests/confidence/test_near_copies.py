@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.confidence.planted_crowds import crowd, judges, with_noise
 
-from crowdlogic.confidence.near_copies import find_similar, merge_groups
 from crowdlogic.errors import OptionError
+from crowdlogic.truth.near_copies import find_similar, merge_groups
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.05, 0.1])

@@ -6,6 +6,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+import pytest
 from scipy.stats import binomtest
 from tests.confidence.planted_crowds import crowd, judges
 
@@ -14,10 +15,10 @@ from crowdlogic.confidence.ranges import (
     binomial_interval,
     checked_range,
     mistakes_in_first,
-    mistakes_range,
     order_by_doubt,
-    shared_beliefs,
 )
+from crowdlogic.data.estimate import Calibration
+from crowdlogic.truth.dependence import probability_wrong, with_range
 
 
 def test_the_binomial_interval_is_that_of_scipy() -> None:
@@ -35,27 +36,30 @@ def test_the_checked_range_covers_every_population() -> None:
         for sample in combinations(range(items), checked):
             seen = sum(i < wrong for i in sample)
             found = checked_range(seen, checked, items - checked, level=level)
-            covered += found.low <= wrong - seen <= found.high
+            covered += found[0] <= wrong - seen <= found[1]
         assert covered / comb(items, checked) >= level
 
 
-def test_shared_beliefs_of_one_label_are_its_own() -> None:
+def test_one_label_is_the_same_evidence_at_both_ends() -> None:
     q = np.array([[0.9, 0.1], [0.99, 0.01]])
 
-    shared = shared_beliefs(q, np.array([1, 4]), correlation=1.0)
+    wrong = probability_wrong(q, np.array([1, 4]), np.array([0, 0]))
 
-    np.testing.assert_allclose(shared[0], q[0])
-    odds = (0.99 / 0.01) ** 0.25
-    np.testing.assert_allclose(shared[1], [odds / (1 + odds), 1 / (1 + odds)])
+    odds = (0.99 / 0.01) ** 0.25  # four labels that are worth one
+    np.testing.assert_allclose(wrong, [[0.1, 0.1], [0.01, 1 / (1 + odds)]])
 
 
 def test_the_range_spans_both_ends() -> None:
-    independent, shared = np.array([[0.99, 0.01]] * 100), np.array([[0.7, 0.3]] * 100)
+    calibration = Calibration(source="x", correlation=0.5, doubt=0.02)
 
-    found = mistakes_range(independent, shared, np.zeros(100, dtype=int))
+    found = with_range(calibration, np.tile([0.01, 0.3], (100, 1)))
+    twice = with_range(calibration, np.tile([0.01, 0.3], (50, 1)), np.full(50, 2.0))
 
-    assert found.low < 1.0
-    assert 30.0 < found.high < 45.0
+    assert found.fewest_wrong is not None
+    assert found.most_wrong is not None
+    assert found.fewest_wrong < 1.0
+    assert 30.0 < found.most_wrong < 45.0
+    assert twice.most_wrong == pytest.approx(found.most_wrong)
 
 
 def test_the_doubtful_items_come_first() -> None:
@@ -63,7 +67,8 @@ def test_the_doubtful_items_come_first() -> None:
     order = order_by_doubt(beliefs)
 
     assert order.tolist() == [1, 2, 0, 3]
-    [(size, share, _)] = mistakes_in_first(order, beliefs.argmax(axis=1), beliefs, beliefs, first=(2, 50))
+    wrong = np.tile(1.0 - beliefs[order].max(axis=1)[:, None], (1, 2))
+    [(size, share, _)] = mistakes_in_first(wrong, first=(2, 50))
     assert size == 2
     np.testing.assert_allclose(share, 0.8 / 0.91)
 
@@ -77,8 +82,9 @@ def test_ranges_hold_for_independent_teams() -> None:
         found = assess(crowd(table, 3))
 
         wrong = np.count_nonzero(found.estimate.answer != truth)
-        held.append(found.mistakes is not None and found.mistakes.low <= wrong <= found.mistakes.high)
-        people.extend((found.reliability_low <= skills) & (skills <= found.reliability_high))
+        low, high = found.reliability_range
+        held.append(found.mistakes is not None and found.mistakes[0] <= wrong <= found.mistakes[1])
+        people.extend((low <= skills) & (skills <= high))
 
     assert np.mean(held) >= 0.9
     assert np.mean(people) >= 0.9
@@ -93,8 +99,8 @@ def test_no_range_is_given_for_judges_who_share_mistakes() -> None:
     found = assess(crowd(table, 2))
 
     assert found.mistakes is None
-    assert "agree" in str(found.unknown)
-    assert found.effective_votes < 7
+    assert "agree" in found.calibration.unknown
+    assert (found.calibration.effective_votes or 8.0) < 7
 
 
 def test_no_range_is_given_for_labelling_functions() -> None:
@@ -103,7 +109,7 @@ def test_no_range_is_given_for_labelling_functions() -> None:
     fires = rng.random((1000, 6)) < np.where(truth[:, None] == np.arange(6) % 2, 0.5, 0.1)
     table = np.where(fires, np.arange(6) % 2, -1)
 
-    assert "only ever give one class" in str(assess(crowd(table, 2)).unknown)
+    assert "only ever give one class" in assess(crowd(table, 2)).calibration.unknown
 
 
 def test_random_gold_gives_an_interval_and_chosen_gold_does_not() -> None:
@@ -115,5 +121,6 @@ def test_random_gold_gives_an_interval_and_chosen_gold_does_not() -> None:
     drawn, chosen = assess(labels, fit=fit, gold=gold), assess(labels, fit=fit, gold=gold, random_gold=False)
 
     assert drawn.mistakes is not None
-    assert drawn.mistakes.source == "gold"
-    assert chosen.mistakes is None or chosen.mistakes.source == "labels"
+    assert drawn.calibration.checked == 100
+    assert chosen.calibration.checked == 0
+    assert chosen.mistakes != drawn.mistakes

@@ -58,9 +58,7 @@ def test_the_next_sentence_never_continues_a_span() -> None:
 
 def test_the_calibration_moves_the_log_odds_along_a_line() -> None:
     beliefs = np.array([[0.9, 0, 0.05, 0, 0.05]])
-    calibration = Calibration(
-        source="x", correlation=0.5, doubt=0.02, spread=0.04, sets=11, span_shift=-0.77, span_slope=0.79
-    )
+    calibration = Calibration(source="x", correlation=0.5, doubt=0.02, span_shift=-0.77, span_slope=0.79)
 
     _, own = span_confidence(estimate([["B-X"]], beliefs))
     _, stated = span_confidence(replace(estimate([["B-X"]], beliefs), calibration=calibration))

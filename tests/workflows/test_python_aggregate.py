@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 import crowdlogic
+from crowdlogic.data.estimate import Calibration
 from crowdlogic.data.reading import write_labels
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import OptionError
@@ -23,6 +25,15 @@ METHODS = (None, "pool", "ensemble", "majority", "dawid-skene", "glad")
 @pytest.fixture(scope="module")
 def labels() -> crowdlogic.CrowdLabels:
     return simulate_sentiment(3, items=80, annotators=8).labels
+
+
+def assert_same_calibration(one: Calibration | None, other: Calibration | None) -> None:
+    """The rows of a file come in another order, so sums differ in the last digits."""
+    if one is None or other is None:
+        assert one is other
+        return
+    for name, value in asdict(one).items():
+        assert getattr(other, name) == (pytest.approx(value) if isinstance(value, float) else value)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -40,7 +51,7 @@ def test_the_function_gives_the_figures_of_the_command(
         ours = crowdlogic.aggregate(given, method, seed=5, dependence=dependence)
 
         assert ours.method == done.method
-        assert ours.calibration == done.estimate.calibration
+        assert_same_calibration(ours.calibration, done.estimate.calibration)
         written = pl.read_csv(tmp_path / "t.csv").sort("item")
         table = ours.to_frame().sort("item")
         assert table["label"].to_list() == written["label"].to_list()

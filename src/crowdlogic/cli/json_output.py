@@ -50,9 +50,9 @@ class Interval:
 
     Attributes:
         mean: The expected share.
-        low: Lower end of the 95 % interval.
-        high: Upper end of the 95 % interval.
-        source: What the confidence was calibrated by.
+        low: Lower end of the range; null if it cannot be estimated.
+        high: Upper end of the range; null if it cannot be estimated.
+        source: What the range rests on: gold, labels, or the reason why there is none.
     """
 
     mean: float
@@ -65,7 +65,9 @@ def make_interval(expected: ExpectedAccuracy | None) -> Interval | None:
     """Return the expected accuracy with its interval; None where no confidence was calibrated."""
     if expected is None:
         return None
-    return Interval(mean=expected.mean, low=expected.low, high=expected.high, source=expected.calibration.source)
+    rests_on = "gold" if expected.calibration.checked else "labels"
+    source = rests_on if expected.is_known else expected.calibration.unknown
+    return Interval(mean=expected.mean, low=expected.low, high=expected.high, source=source)
 
 
 def list_written(*paths: str | Path | None) -> tuple[str, ...]:

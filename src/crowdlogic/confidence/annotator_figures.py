@@ -192,12 +192,23 @@ def _annotation_of(unit: Ints, given: _Annotations) -> Ints:
     return np.searchsorted(given.offsets, unit, side="right") - 1
 
 
+LEVEL = 0.95
+"""The level of the intervals, if no other is asked for."""
+LOW, HIGH, GROUP = "reliability_low", "reliability_high", "near_copies"
+"""Parameters of an assessed estimate: the range of each annotator's reliability, and the group of near-copies."""
+
+
 def annotator_figures(labels: CrowdLabels, estimate: Estimate, level: float) -> pl.DataFrame:
     """One row per annotator, in the order of the labels: the columns of `annotator_table`, but for the verdict."""
     size = len(labels.annotators)
     given = sum_by(labels.annotator, size, labels.weight)
     right = sum_by(labels.annotator, size, labels.weights * _belief_in_labels(labels, estimate))
     low, high = credible_interval(right, given, level)
+    if level == LEVEL and LOW in estimate.parameters and len(estimate.parameters[LOW]) == size:
+        # The range from independent to shared errors, or by gold; an annotator without labels has none
+        known = given > 0
+        low = np.where(known, estimate.parameters[LOW], low)
+        high = np.where(known, estimate.parameters[HIGH], high)
     columns: dict[str, object] = {
         "annotator": labels.annotators,
         "labels": labels.labels_per_annotator(),

@@ -16,13 +16,13 @@ import polars as pl
 
 from crowdlogic.annotators.label_sums import tally
 from crowdlogic.annotators.protocol import MOST_CELLS
-from crowdlogic.confidence.annotator_figures import annotator_figures, informativeness
+from crowdlogic.confidence.annotator_figures import GROUP, LEVEL, annotator_figures, informativeness
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate, vote_shares
 from crowdlogic.data.frames import as_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import is_span_tag_set
-from crowdlogic.data.wording import approximate, percent, pluralise, shorten_name
+from crowdlogic.data.wording import approximate, list_names, percent, pluralise, shorten_name
 from crowdlogic.errors import DataError, OptionError, require_kind
 from crowdlogic.metrics.spans import SpanErrors, count_span_errors
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
@@ -39,8 +39,6 @@ from crowdlogic.registry import LEARNING_METHODS
 #
 # Axes: i unit, j annotator, k class, n label.
 
-LEVEL = 0.95
-"""The level of credible intervals."""
 MAX_TABLE_CELLS = 200_000_000
 """Labels times classes beyond which a row of votes for each label would not fit into memory."""
 SHARES_OF_VOTES = "majority"
@@ -284,6 +282,7 @@ class FlagKind(StrEnum):
     one_class = "one class"
     biased = "biased"
     careless = "careless"
+    near_copy = "near-copy"
     drift = "drift"
     few = "too few labels"
 
@@ -470,12 +469,27 @@ def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int)
             )
         case FlagKind.biased:
             m, n = flags.confusion[j].tolist()
+            if _is_mutual(statistics, j, m, n):
+                back = percent(_share(statistics.counts[j, n, m], statistics.counts[j, n].sum()))
+                a, b = shorten_name(statistics.classes[m]), shorten_name(statistics.classes[n])
+                often = _describe_confusion(statistics, j, m, n)
+                return f"{who} confuses {a} and {b}: {often}, and the reverse in {back}."
             favours = "" if _is_overlooked(statistics, n) else f"favours {shorten_name(statistics.classes[n])}: "
             return f"{who} {favours}{_describe_confusion(statistics, j, m, n)}."
     skill = percent(max(float(statistics.skill[0][j]), 0.0))
     median = percent(flags.median_skill)
     often = f"{right} of {labels} right, a skill of {skill}; the median annotator has {median}"
     return f"{who} is often wrong{_describe_favourite(statistics, j)}: {often}."
+
+
+MUTUAL_SHARE = 0.3
+"""Two classes are confused if the rarer mistake of the two happens in this share of its labels or more."""
+
+
+def _is_mutual(statistics: ConfusionStatistics, j: int, m: int, n: int) -> bool:
+    """Whether annotator j mistakes m for n and also n for m."""
+    truth = float(statistics.counts[j, n].sum())
+    return truth >= BIASED_LABELS / 2 and float(statistics.counts[j, n, m]) >= MUTUAL_SHARE * truth
 
 
 def _describe_favourite(statistics: ConfusionStatistics, j: int) -> str:
@@ -641,7 +655,7 @@ def control_false_discoveries(p_value: Floats) -> Bools:
 
 FLAG_RANK = {
     FlagKind.adversary: 5, FlagKind.spammer: 4, FlagKind.one_class: 4, FlagKind.drift: 3, FlagKind.biased: 2,
-    FlagKind.careless: 2, FlagKind.few: 1,
+    FlagKind.careless: 2, FlagKind.near_copy: 2, FlagKind.few: 1,
 }  # fmt: skip
 """How serious each flag is."""
 DISTRUSTED = (FlagKind.adversary, FlagKind.spammer, FlagKind.one_class)
@@ -660,6 +674,7 @@ class AnnotatorVerdicts:
         flags: Their flags of character.
         drift: Their trends; None without times.
         mistakes: What became of the spans; None unless tags are span tags.
+        group: group[j], the same number for near-copies, which count as one annotator; None if that is not known.
     """
 
     scores: AnnotatorScores
@@ -667,18 +682,27 @@ class AnnotatorVerdicts:
     flags: CharacterFlags
     drift: DriftStatistics | None
     mistakes: SpanErrors | None
+    group: Ints | None = None
+
+    def near_copies(self, j: int) -> list[str]:
+        """Return the names of the annotators of whom j is a near-copy."""
+        if self.group is None:
+            return []
+        return [self.confusion.names[i] for i in np.flatnonzero(self.group == self.group[j]).tolist() if i != j]
 
     def flag_kinds(self, j: int) -> list[FlagKind]:
         """The flags of annotator j, the most serious first."""
         found = [] if self.flags.kind[j] < 0 else [CHARACTER_FLAGS[int(self.flags.kind[j])]]
         found += [FlagKind.drift] if self.drift is not None and self.drift.falls[j] else []
+        found += [FlagKind.near_copy] if self.near_copies(j) else []
         return sorted(found, key=lambda kind: -FLAG_RANK[kind])
 
     def flag_rank(self) -> Ints:
         """flag_rank[j], that of the most serious flag; 0 without any."""
         character = np.array([*(FLAG_RANK[kind] for kind in CHARACTER_FLAGS), 0])[self.flags.kind]
         drift = 0 if self.drift is None else np.where(self.drift.falls, FLAG_RANK[FlagKind.drift], 0)
-        return np.asarray(np.maximum(character, drift))
+        copy = [FLAG_RANK[FlagKind.near_copy] if self.near_copies(j) else 0 for j in self._everybody]
+        return np.asarray(np.maximum(np.maximum(character, drift), np.array(copy, dtype=np.int64)))
 
     def bias(self, j: int) -> tuple[int, int] | None:
         """(m, n): the true class that a biased annotator j mistakes, and the favoured one; None without the flag."""
@@ -693,6 +717,9 @@ class AnnotatorVerdicts:
         """Why annotator j has a flag: a sentence with its figures."""
         if kind is FlagKind.careless and self.mistakes is not None:
             return _explain_careless_spans(self, self.mistakes, j)
+        if kind is FlagKind.near_copy:
+            who, others = shorten_name(self.confusion.names[j]), list_names(self.near_copies(j), most=3)
+            return f"{who} nearly always gives the same answer as {others}, also when it is wrong; they count once."
         if kind is FlagKind.drift and self.drift is not None:
             return _explain_drift(self.drift, self.confusion.names[j], j)
         return explain_flag(self.confusion, self.flags, j)
@@ -736,6 +763,7 @@ def judge_annotators(labels: CrowdLabels, estimate: Estimate, *, gold: Ints | No
         flags=flag_annotators(confusion, least, span_f1=span_f1),
         drift=measure_drift(labels, estimate.beliefs, LEVEL),
         mistakes=count_span_errors(labels, estimate.answer if gold is None else gold) if has_spans else None,
+        group=estimate.parameters[GROUP].astype(np.int64) if GROUP in estimate.parameters else None,
     )
 
 
@@ -782,13 +810,13 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = L
     """One row per annotator, in the order of the labels.
 
     Columns: annotator; verdict, a word for what is wrong with their labels: adversary, spammer, one class, biased,
-    careless, drift, too few labels (see docs/reference/report.md), or ok when nothing is; labels, how many they
-    gave; items, how many they saw; reliability, the expected share of right labels, with its credible interval from
-    reliability_low to reliability_high; for span tags it is the expected F1 of whole spans, and token_reliability is
-    the share of right tokens; expected_accuracy, how often they would be right if classes came as often as the method
-    believes, which does not reward labelling easy classes only; informativeness, how far their labels depend on the
-    truth: 0 for a spammer, 1 where they determine it; confused_truth and confused_label, what they mix up most (of a
-    biased annotator, the bias), and confused_count, the expected number of times; weight, the method's own number for
+    careless, near-copy, drift, too few labels (see docs/reference/report.md), or ok when nothing is; labels, how many
+    they gave; items, how many they saw; reliability, the expected share of right labels, with its credible interval
+    from reliability_low to reliability_high; for span tags it is the expected F1 of whole spans, and token_reliability
+    is the share of right tokens; expected_accuracy, how often they would be right if classes came as often as the
+    method believes, which does not reward labelling easy classes only; informativeness, how far their labels depend on
+    the truth: 0 for a spammer, 1 where they determine it; confused_truth and confused_label, what they mix up most (of
+    a biased annotator, the bias), and confused_count, the expected number of times; weight, the method's own number for
     them, when it has one; reason, the verdict in a sentence.
 
     Beliefs of majority vote hold everybody's own vote, so there each label is compared with the votes of the others.

@@ -8,36 +8,38 @@ Axes: i unit, j annotator, k class, n label row.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from crowdlogic.confidence.annotator_figures import GROUP, HIGH, LOW
 from crowdlogic.confidence.learning_from_gold import (
+    MIN_GOLD,
     LearntFromGold,
     gold_problem,
     learn_from_gold,
     subtype_beliefs,
 )
-from crowdlogic.confidence.near_copies import Similarity, find_similar, merge_groups
 from crowdlogic.confidence.ranges import (
-    Range,
     Residuals,
     checked_range,
     mistakes_in_first,
-    mistakes_range,
     order_by_doubt,
     reliability_ranges,
     residual_agreement,
-    shared_beliefs,
     sharing_sign,
 )
 from crowdlogic.data.corpus import UNKNOWN
-from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate
+from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Calibration, Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import DataError
-from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.truth.dependence import posterior_of_votes
-from crowdlogic.truth.pool import MethodPool, PoolMembers
+from crowdlogic.errors import ConvergenceWarning, DataError
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.logspace import design_effect, temper
+from crowdlogic.truth.dependence import MIN_BELIEF, SHARED_CORRELATION, probability_wrong, with_range
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
+from crowdlogic.truth.near_copies import Similarity, find_similar, merge_groups
+from crowdlogic.truth.pool import TEAMS_CROWDS_PANELS, MethodPool, PoolMembers, split_groups
 from crowdlogic.truth.weighting import CATD
 
 
@@ -46,15 +48,10 @@ class Assessment:
     """Answers, and what is known about their quality.
 
     Attributes:
-        estimate: Beliefs and answers of all units. Gold items have their gold answer.
+        estimate: Beliefs and answers of all units. Gold items have their gold answer. Its calibration holds the range
+            of wrong answers and the effective number of votes.
         similarity: Which annotators answer alike; near-copies were merged.
-        residuals: How much more annotators agree in pairs than independent errors explain.
-        effective_votes: How many independent votes the annotators are worth.
-        mistakes: How many of the answers without gold are wrong; None if that cannot be estimated.
-        unknown: Why `mistakes` is None, in words; None if it is not.
         reliability: reliability[j], the share of right labels of each annotator by `estimate`.
-        reliability_low: Lower ends of its ranges.
-        reliability_high: Upper ends of its ranges.
         doubtful: The answered units without gold, the least confident first.
         first: For 50, 100 and 200 of these: which share of the mistakes they contain, at either end.
         learnt: What was learnt from gold; None without, or with too little.
@@ -63,17 +60,30 @@ class Assessment:
 
     estimate: Estimate
     similarity: Similarity
-    residuals: Residuals
-    effective_votes: float
-    mistakes: Range | None
-    unknown: str | None
     reliability: Floats
-    reliability_low: Floats
-    reliability_high: Floats
     doubtful: Ints
     first: tuple[tuple[int, float, float], ...]
     learnt: LearntFromGold | None
     gold_note: str | None
+
+    @property
+    def calibration(self) -> Calibration:
+        """What the figures rest on."""
+        found = self.estimate.calibration
+        if found is None:
+            raise DataError("The estimate of an assessment is calibrated; this one is not.")
+        return found
+
+    @property
+    def mistakes(self) -> tuple[float, float] | None:
+        """The fewest and the most wrong answers without gold; None if that cannot be estimated."""
+        low, high = self.calibration.fewest_wrong, self.calibration.most_wrong
+        return None if low is None or high is None else (low, high)
+
+    @property
+    def reliability_range(self) -> tuple[Floats, Floats]:
+        """low[j] and high[j] of the reliability of each annotator."""
+        return self.estimate.parameters[LOW], self.estimate.parameters[HIGH]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -87,7 +97,6 @@ class Unsupervised:
         estimate: The pool, with the annotators of the original labels.
         residuals: How much more annotators agree in pairs than independent errors explain.
         sign: A sign that errors are shared more than in any public crowd, in words, or None.
-        shared: q[i, k] if errors are shared as in public crowds.
         taught: What `members_to_weigh` gave, if gold is learnt from repeatedly; empty to fit it when needed.
     """
 
@@ -97,12 +106,16 @@ class Unsupervised:
     estimate: Estimate
     residuals: Residuals
     sign: str | None
-    shared: Beliefs
     taught: tuple[Beliefs, ...] = ()
 
 
 def fit_without_gold(
-    labels: CrowdLabels, *, groups: Ints | None = None, method: MethodPool | None = None, seed: int = 0
+    labels: CrowdLabels,
+    *,
+    groups: Ints | None = None,
+    method: MethodPool | None = None,
+    fitting: Fitting = DEFAULT_FIT,
+    seed: int = 0,
 ) -> Unsupervised:
     """Merge near-copies, fit the pool and look for signs of shared mistakes.
 
@@ -110,33 +123,38 @@ def fit_without_gold(
         labels: The labels of single items.
         groups: groups[j], the same number for annotators who are known to count once, beside near-copies found here.
         method: The pool; the default one if not given.
+        fitting: Options of the fits.
         seed: Random seed.
     """
     if labels.is_sequential:
         raise DataError("assess: expected labels of single items, found tags of sequences.")
     pool = method or MethodPool()
     similarity = find_similar(labels, seed=seed)
-    merged = merge_groups(labels, similarity.group if groups is None else _join(similarity.group, groups))
-    members = pool.members(merged)
-    estimate = replace(pool.pooled(merged, members), annotators=labels.annotators, confusion=None, reliability=None)
+    group = similarity.group if groups is None else _join(similarity.group, groups)
+    merged = merge_groups(labels, group)
+    members = pool.members(merged, fitting=fitting)
+    estimate = split_groups(pool.pooled(merged, members, fitting=fitting), labels, group)
     residuals = residual_agreement(merged, members.dawid_skene, seed=seed)
-    votes = merged.votes()
-    mean = posterior_of_votes(members.shares, votes) + members.mace + members.weight * members.dawid_skene
     return Unsupervised(
-        similarity=similarity,
+        similarity=replace(similarity, group=group),
         merged=merged,
         members=members,
         estimate=estimate,
         residuals=residuals,
         sign=sharing_sign(labels, residuals, estimate.answer, members.dawid_skene),
-        shared=shared_beliefs(mean / mean.sum(axis=1, keepdims=True), votes.sum(axis=1)),
     )
 
 
 def members_to_weigh(merged: CrowdLabels, members: PoolMembers, *, seed: int = 0) -> tuple[Beliefs, ...]:
     """What gold teaches to weigh: votes, MACE, Dawid-Skene, CATD and a model of classes with subtypes."""
-    known = (members.shares, members.mace, members.dawid_skene, CATD().infer(merged).beliefs)
+    known = (members.shares, members.mace, members.dawid_skene, _catd(merged))
     return *known, subtype_beliefs(merged, seed=seed)
+
+
+def _catd(merged: CrowdLabels) -> Beliefs:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # one opinion among several
+        return CATD().infer(merged).beliefs
 
 
 def assess(
@@ -144,77 +162,85 @@ def assess(
     *,
     fit: Unsupervised | None = None,
     gold: Ints | None = None,
-    random_gold: bool = True,
+    random_gold: bool | Bools = True,
     scores: Floats | None = None,
     ordered: bool = False,
     groups: Ints | None = None,
     method: MethodPool | None = None,
+    fitting: Fitting = DEFAULT_FIT,
     seed: int = 0,
 ) -> Assessment:
     """Answer the items and say what is known about the answers.
 
     Args:
         labels: The labels of single items.
-        fit: What `fit_without_gold` gave for these labels, if it is at hand; groups and method are then not used.
+        fit: What `fit_without_gold` gave for these labels, if it is at hand; groups, method and fitting are then not
+            used.
         gold: gold[i], the true class of each unit, UNKNOWN where it is not known.
-        random_gold: Whether the gold items are a random sample; if not, they are learnt from, but say nothing about
-            how many answers are wrong.
+        random_gold: Whether the gold items, or which units, were drawn at random; others are learnt from, but say
+            nothing about how many answers are wrong.
         scores: score[n] of each label row, if annotators gave scores that are finer than the classes.
         ordered: Whether the order of the classes means something.
         groups: groups[j], the same number for annotators who are known to count once, beside near-copies found here.
         method: The pool; the default one if not given.
+        fitting: Options of the fits; its anchors are used if there is too little gold to learn from.
         seed: Random seed.
     """
-    fit = fit or fit_without_gold(labels, groups=groups, method=method, seed=seed)
-    members, estimate, sign = fit.members, fit.estimate, fit.sign
-    independent, shared = members.independent, fit.shared
     gold = np.full(labels.n_units, UNKNOWN) if gold is None else np.asarray(gold)
     known = gold != UNKNOWN
-    learnt, note = None, None
-    if known.any():
-        note = gold_problem(gold, labels.n_classes)
-        if note is None:
-            taught = fit.taught or members_to_weigh(fit.merged, fit.members, seed=seed)
-            learnt = learn_from_gold(labels, gold, taught, scores=scores, ordered=ordered, seed=seed)
-            independent = shared = learnt.beliefs
-            sign = None if random_gold else sign
+    note = gold_problem(gold, labels.n_classes) if known.any() else None
+    learns = note is None and bool(known.any())
+    if learns:
+        fitting = replace(fitting, anchors=None)  # what is weighed by gold must not have seen it
+    fit = fit or fit_without_gold(labels, groups=groups, method=method, fitting=fitting, seed=seed)
+    estimate, independent = fit.estimate, fit.members.independent
+    learnt = None
+    if learns:
+        taught = fit.taught or members_to_weigh(fit.merged, fit.members, seed=seed)
+        learnt = learn_from_gold(labels, gold, taught, scores=scores, ordered=ordered, seed=seed)
 
     # Answers: gold where it is known, else learnt, else the pool's
-    answer = np.where(known, gold, estimate.answer)
-    beliefs = np.array(estimate.beliefs) if learnt is None else learnt.beliefs.copy()
+    beliefs, answer = np.array(estimate.beliefs if learnt is None else learnt.beliefs), np.array(estimate.answer)
     if learnt is not None:
-        answered = ~known & (estimate.answer != NO_ANSWER)
+        answered = answer != NO_ANSWER
         answer[answered] = beliefs.argmax(axis=1)[answered]
-    checked_wrong = int(np.count_nonzero(estimate.answer[known] != gold[known])) if learnt is None else learnt.mistakes
-    beliefs[known] = np.eye(labels.n_classes)[gold[known]]
-    estimate = replace(estimate, beliefs=beliefs, answer=answer.astype(np.int32))
+    beliefs[known], answer[known] = np.eye(labels.n_classes)[gold[known]], gold[known]
 
-    # Summary figures: exact with a random sample of gold, a range otherwise, nothing if sharing is beyond crowds
+    # The range of wrong answers: exact with random gold, else by the labels, unless they show more sharing than crowds
     open_units = np.flatnonzero(~known & (answer != NO_ANSWER))
-    mistakes = None
-    if learnt is not None and random_gold:
-        mistakes = checked_range(checked_wrong, int(known.sum()), len(open_units))
-    elif sign is None:
-        mistakes = mistakes_range(independent[open_units], shared[open_units], answer[open_units])
-    if learnt is not None:
-        n_gold = int(known.sum()) if random_gold else 0
-        low, high = reliability_ranges(labels, independent, shared, gold_items=n_gold)
-    else:
-        low, high = reliability_ranges(labels, independent, shared)
-    right = np.bincount(labels.annotator, weights=beliefs[labels.unit, labels.label], minlength=len(labels.annotators))
     order = open_units[order_by_doubt(beliefs[open_units])]
+    n_labels = fit.merged.votes().sum(axis=1)
+    wrong = probability_wrong(independent[order], n_labels[order], answer[order])
+    sampled = np.flatnonzero(known & random_gold)
+    calibration = estimate.calibration or TEAMS_CROWDS_PANELS.calibration(fit.merged.votes())
+    calibration = replace(calibration, effective_votes=fit.residuals.effective_votes)
+    if learnt is not None and len(sampled) >= MIN_GOLD:
+        is_sampled = np.isin(learnt.gold, sampled)
+        mistakes = int(np.count_nonzero(learnt.is_wrong[is_sampled]))
+        low, high = checked_range(mistakes, len(sampled), len(open_units))
+        size = len(sampled)
+        calibration = replace(calibration, fewest_wrong=low, most_wrong=high, anchors=size, checked=size)
+        learnt_wrong = 1.0 - beliefs[order].max(axis=1, initial=0.0)
+        wrong = np.stack([learnt_wrong, learnt_wrong], axis=1)
+        ends: tuple[Beliefs, ...] = (beliefs,)
+    else:
+        calibration = with_range(calibration, wrong)
+        if fit.sign is not None:
+            calibration = replace(calibration, fewest_wrong=None, most_wrong=None, unknown=fit.sign)
+        shared = temper(np.maximum(independent, MIN_BELIEF), 1.0 / design_effect(n_labels, SHARED_CORRELATION))
+        ends = (independent, shared)
+
+    low_ends, high_ends = reliability_ranges(labels, ends, gold_items=calibration.checked)
+    right = np.bincount(labels.annotator, weights=beliefs[labels.unit, labels.label], minlength=len(labels.annotators))
+    parameters = {LOW: low_ends, HIGH: high_ends, GROUP: fit.similarity.group.astype(np.float64)}
     return Assessment(
-        estimate=estimate,
+        estimate=replace(
+            estimate, beliefs=beliefs, answer=answer.astype(np.int32), calibration=calibration, parameters=parameters
+        ),
         similarity=fit.similarity,
-        residuals=fit.residuals,
-        effective_votes=fit.residuals.effective_votes,
-        mistakes=mistakes,
-        unknown=None if mistakes is not None else sign,
         reliability=right / np.maximum(labels.labels_per_annotator(), 1),
-        reliability_low=low,
-        reliability_high=high,
         doubtful=order,
-        first=tuple(mistakes_in_first(order, answer, independent, shared)),
+        first=tuple(mistakes_in_first(wrong)),
         learnt=learnt,
         gold_note=note,
     )

@@ -1,9 +1,9 @@
-"""A truth method with a confidence that one can act on: as on public crowd sets, and by known truths.
+"""Truth methods with calibrated confidence: `infer_calibrated` is what every command and `crowdlogic.aggregate` call.
 
-Known truths (anchors) fix the answers of their items. From 30 on they also say how far the scale is off on this very
-data: each is predicted by fits that did not know it, and the sharpness of all beliefs is the one under which these
-predictions are most probable ([GUO17] temperature scaling), drawn to 1 as far as public sets are alike. Anchors have to
-be a random sample of the items: those that somebody picked for being hard make everything look harder than it is.
+The default pool is assessed as a whole (`assessment`): near-copies are merged and gold is learnt from. Any other method
+keeps its own answers. Random gold items (anchors) then say how many of these are wrong: each is predicted by fits that
+did not know it, and the sharpness of all beliefs is the one under which these predictions are most probable ([GUO17]
+temperature scaling).
 
 [GUO17] Guo, Pleiss, Sun and Weinberger, "On calibration of modern neural networks", 2017.
 Axes: i unit, k class.
@@ -18,6 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from crowdlogic.confidence.assessment import assess
+from crowdlogic.confidence.learning_from_gold import MIN_GOLD
+from crowdlogic.confidence.ranges import binomial_interval, checked_range, residual_agreement, sharing_sign
 from crowdlogic.data.answers import drawn_at_random
 from crowdlogic.data.blocks import UNKNOWN, anchor_classes
 from crowdlogic.data.corpus import Corpus
@@ -28,14 +31,15 @@ from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.metrics.calibration import log_loss
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.numerics.logspace import temper
-from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, keep_known, state_confidence
+from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, keep_known, open_units, state_confidence
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth
+from crowdlogic.truth.pool import MethodPool
 
-ENOUGH_ANCHORS = 30
-"""With fewer known items their own scale is not fitted."""
+ENOUGH_ANCHORS = MIN_GOLD
+"""With fewer random gold items, neither the scale nor the range is fitted to them."""
 FOLDS = 5
-"""Each known item is predicted by a fit that knows the other folds only."""
+"""Each gold item is predicted by a fit that knows only the other folds."""
 SEED = 0
 """Random seed of the folds."""
 WIDEST = 3.0
@@ -50,27 +54,64 @@ def infer_calibrated(
     fitting: Fitting = DEFAULT_FIT,
     dependence: Dependence | None = PUBLIC_CROWDS,
 ) -> Estimate:
-    """Fit a method, and state its beliefs on a calibrated scale.
+    """Fit a method, calibrate its confidence, and give the range of the number of wrong answers.
 
     Args:
         method: The truth method, or its name.
         labels: The labels, or the frame that holds them.
         corpus: The items, for methods that read them.
-        fitting: Options of the fit; its anchors, if enough were drawn at random, also fit the scale.
-        dependence: How far labels of one item depend on each other; None keeps the method's own posterior.
+        fitting: Options of the fit. The pool learns from its anchors if there are enough.
+        dependence: How strongly the labels of an item depend on each other; None keeps the method's own posterior.
     """
     method, labels = as_truth_method(method), as_labels(labels, "infer_calibrated")
-    found = infer_truth(method, labels, corpus, fitting=fitting)
-    if dependence is None:
-        return found
-    estimate = state_confidence(labels, found, dependence=dependence, anchors=fitting.anchors)
+    if dependence is None or not labels.n_labels:
+        return infer_truth(method, labels, corpus, fitting=fitting)
     sampled = drawn_at_random(fitting.anchors)
-    if not fitting.anchors or len(sampled) < ENOUGH_ANCHORS or estimate.calibration is None:
+    if isinstance(method, MethodPool) and method.dependence is not None:
+        known = anchor_classes(labels, fitting.anchors)
+        random = anchor_classes(labels, sampled)
+        at_random = random != UNKNOWN if len(random) else np.zeros(labels.n_units, dtype=bool)
+        gold = known if len(known) else None
+        return assess(labels, gold=gold, random_gold=at_random, method=method, fitting=fitting).estimate
+
+    found = infer_truth(method, labels, corpus, fitting=fitting)
+    estimate = state_confidence(labels, found, dependence=dependence, anchors=fitting.anchors)
+    if estimate.calibration is None:
         return estimate
-    predicted = predict_anchors(method, labels, corpus, fitting=fitting, dependence=dependence)
-    known = anchor_classes(labels, sampled)
-    sharpness = fit_sharpness(predicted, known, spread=dependence.sharpness_spread)
-    return sharpen(estimate, labels, fitting.anchors, sharpness, checked=len(sampled))
+    if len(sampled) >= ENOUGH_ANCHORS:
+        predicted = predict_anchors(method, labels, corpus, fitting=fitting, dependence=dependence)
+        truth = anchor_classes(labels, sampled)
+        sharpness = fit_sharpness(predicted, truth, spread=dependence.sharpness_spread)
+        estimate = sharpen(estimate, labels, fitting.anchors or {}, sharpness, checked=len(sampled))
+        return _with_checked_range(estimate, labels, fitting, predicted, truth)
+    if not labels.is_sequential and labels.negated is None:
+        has_model = found.confusion is not None and found.calibration is None
+        residuals = residual_agreement(labels, found.beliefs) if has_model else None
+        sign = sharing_sign(labels, residuals, found.answer, found.beliefs)
+        if sign is not None and estimate.calibration is not None:
+            withheld = replace(estimate.calibration, fewest_wrong=None, most_wrong=None, unknown=sign)
+            return replace(estimate, calibration=withheld)
+    return estimate
+
+
+def _with_checked_range(
+    estimate: Estimate, labels: CrowdLabels, fitting: Fitting, predicted: Beliefs, truth: Ints
+) -> Estimate:
+    """Return the estimate with the exact interval of the mistakes on gold items that the fits did not know."""
+    if estimate.calibration is None:
+        return estimate
+    units = np.flatnonzero(truth != UNKNOWN)
+    is_wrong = (predicted[units].argmax(axis=1) != truth[units]).astype(np.float64)
+    remaining = int(np.count_nonzero(open_units(estimate, labels, fitting.anchors)))
+    if not labels.is_sequential:
+        low, high = checked_range(int(is_wrong.sum()), len(units), remaining)
+    else:
+        # The tags of a sentence are not independent, so a sentence counts as one observation
+        share, sentences = float(is_wrong.mean()), len(np.unique(labels.item_of_unit[units]))
+        ends = binomial_interval(share * sentences, sentences)
+        low, high = float(ends[0]) * remaining, float(ends[1]) * remaining
+    calibration = replace(estimate.calibration, fewest_wrong=low, most_wrong=high, checked=estimate.calibration.anchors)
+    return replace(estimate, calibration=calibration)
 
 
 def predict_anchors(
@@ -149,7 +190,9 @@ def split_by_confidence(estimate: Estimate, minimum: float) -> tuple[Ints, Ints]
 
 
 def take_items(estimate: Estimate, items: Ints) -> Estimate:
-    """The part of an estimate that is about some items, in the given order; annotators and parameters stay."""
+    """Return the part of an estimate that is about some items, in the given order; annotators stay."""
+    if estimate.calibration is not None:  # the range is about all items
+        estimate = replace(estimate, calibration=replace(estimate.calibration, fewest_wrong=None, most_wrong=None))
     if estimate.offsets is None:
         return replace(
             estimate, beliefs=estimate.beliefs[items], answer=estimate.answer[items], items=estimate.items.gather(items)

@@ -1,41 +1,37 @@
-"""How many answers of a whole estimate should be right, with an interval that includes what differs between data sets.
+"""How many answers of an estimate should be right, as a range with both ends named.
 
-The mean confidence is right on average over data sets; on a single one it is off by `spread`, and finitely many items
-add their own chance. m items checked at random say how far it is off here: their error is combined with the spread as
-two measurements of one number.
+Labels alone do not reveal how strongly errors are correlated. Without gold the range spans from independent errors to
+errors that all labels of an item share (`truth.dependence`); with gold items drawn at random it is an exact interval.
+Where annotators share more mistakes than public crowds do, there is no range, and `low` and `high` are NaN.
 
 Axes: i unit.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-
-import numpy as np
 
 from crowdlogic.data.character_spans import span_confidence
 from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.wording import approximate, pluralise
 from crowdlogic.errors import OptionError, require_kind
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.numerics.intervals import student_quantile
 
-LEVEL = 0.95
-"""The level of the interval."""
-CHECKED = 30
-"""How many items checked at random the advice speaks of: enough to fit the scale by them."""
+GOLD_TO_LABEL = 100
+"""Number of random gold items that is recommended: with them, a share is known within 10 points."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedAccuracy:
-    """The expected share of right answers.
+    """The expected share of right answers, with a range.
 
     Attributes:
         mean: The mean confidence.
-        low: Lower end of the interval.
-        high: Upper end of the interval.
-        n: How many answers that is: those whose truth is not known.
-        calibration: What the confidence rests on.
+        low: Lower end of the range; NaN if it cannot be estimated.
+        high: Upper end of the range; NaN if it cannot be estimated.
+        n: Number of answers whose truth is not known; the figures are about these.
+        calibration: What the figures rest on.
     """
 
     mean: float
@@ -45,12 +41,20 @@ class ExpectedAccuracy:
     calibration: Calibration
 
     def __repr__(self) -> str:
-        rests_on = self.calibration.source
-        return f"ExpectedAccuracy({self.mean:.3f}, from {self.low:.3f} to {self.high:.3f}, of {self.n:,}; {rests_on})"
+        if not self.is_known:
+            return f"ExpectedAccuracy(unknown: {self.calibration.unknown}; of {self.n:,})"
+        return f"ExpectedAccuracy({self.mean:.3f}, from {self.low:.3f} to {self.high:.3f}, of {self.n:,})"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a range."""
+        return math.isfinite(self.low)
 
     @property
     def mistakes(self) -> tuple[int, int]:
-        """The fewest and the most wrong answers that are likely."""
+        """The fewest and the most wrong answers; 0 and all answers if there is no range."""
+        if not self.is_known:
+            return 0, self.n
         return round(self.n * (1 - self.high)), round(self.n * (1 - self.low))
 
     @property
@@ -58,16 +62,12 @@ class ExpectedAccuracy:
         """The expected number of wrong answers: the sum of 1 - confidence over the answers whose truth is unknown."""
         return self.n * (1.0 - self.mean)
 
-    def half_width_after(self, checked: int) -> float:
-        """Half the width of the interval if so many items were checked at random beyond those that were."""
-        return _half_width(self.mean, self.n, self.calibration, checked=self.calibration.anchors + checked)
-
 
 def expected_accuracy(estimate: Estimate) -> ExpectedAccuracy | None:
-    """Return the expected share of right answers; None where the truth of every answer is known.
+    """Return the expected share of right answers; None if the truth of every answer is known.
 
-    Raises an error if the estimate is not calibrated, as that of a method's own `infer`: the mean of such a posterior
-    is mostly far too high.
+    Raises an error if the estimate is not calibrated, as the result of a method's own `infer`: the mean of such a
+    posterior is usually far too high.
 
     Args:
         estimate: A calibrated estimate, such as that of `crowdlogic.aggregate`, or the outcome of a training.
@@ -84,40 +84,44 @@ def expected_accuracy(estimate: Estimate) -> ExpectedAccuracy | None:
     confidence = _uncertain(estimate)
     if not len(confidence):
         return None
-    return accuracy_interval(float(confidence.mean()), n=len(confidence), calibration=estimate.calibration)
+    return accuracy_range(float(confidence.mean()), n=len(confidence), calibration=estimate.calibration)
 
 
-def accuracy_interval(mean: float, *, n: int, calibration: Calibration) -> ExpectedAccuracy:
-    """The interval around the mean confidence of n answers."""
-    half = _half_width(mean, n, calibration, checked=calibration.anchors)
-    low, high = max(mean - half, 0.0), min(mean + half, 1.0)
+def accuracy_range(mean: float, *, n: int, calibration: Calibration) -> ExpectedAccuracy:
+    """Return the expected accuracy of n answers with that mean confidence; its range includes the mean."""
+    low, high = math.nan, math.nan
+    if calibration.fewest_wrong is not None and calibration.most_wrong is not None:
+        low = min(max(1.0 - calibration.most_wrong / n, 0.0), mean)
+        high = max(min(1.0 - calibration.fewest_wrong / n, 1.0), mean)
     return ExpectedAccuracy(mean=mean, low=low, high=high, n=n, calibration=calibration)
 
 
-def describe_mistakes(expected: ExpectedAccuracy, noun: str = "label") -> str:
-    """How many answers are likely wrong, what that rests on, and what checking some at random would change."""
-    said = f"{describe_share_wrong(expected, noun)}, {describe_source(expected.calibration)}"
-    if expected.n <= CHECKED:
+def describe_mistakes(expected: ExpectedAccuracy, noun: str = "label", *, option: str = "--anchors") -> str:
+    """Say how many answers are likely wrong, what that depends on, and what would decide it."""
+    said = describe_range(expected, noun)
+    if expected.calibration.checked or expected.n <= GOLD_TO_LABEL:
         return f"{said}."
-    narrowed = round(expected.n * expected.half_width_after(CHECKED))
-    if expected.calibration.anchors:
-        return f"{said}; {CHECKED} more would narrow this to about ±{narrowed:,}."
-    return (
-        f"{said} (fewer if they err independently). To know better, check {CHECKED} items at random and give them with "
-        f"--anchors: that narrows it to about ±{narrowed:,}."
-    )
+    within = f"Label {GOLD_TO_LABEL} items at random and give them with {option} to know it within 10 points."
+    return f"{said}. {within}"
 
 
-def describe_share_wrong(expected: ExpectedAccuracy, noun: str, *, which: str = "") -> str:
-    """Say how many answers are expected to be wrong, with the interval; `which` says more of the answers counted."""
+def describe_range(expected: ExpectedAccuracy, noun: str, *, which: str = "") -> str:
+    """Say how many answers are likely wrong, without a final period; `which` specifies the answers that are counted."""
     few, many = expected.mistakes
-    interval = f" ({100 * LEVEL:g}% interval: {few:,} to {many:,})" if few < many else ""
-    n = round(expected.expected_mistakes)
-    return f"About {n:,} of {pluralise(expected.n, noun)}{which} are likely wrong{interval}"
+    of_all = f"{pluralise(expected.n, noun)}{which}"
+    if not expected.is_known:
+        why = f": {expected.calibration.unknown}" if expected.calibration.unknown else ""
+        return f"The number of wrong answers cannot be estimated from these labels alone{why}"
+    n, checked = round(expected.expected_mistakes), expected.calibration.checked
+    if checked:
+        by = f"judging by {pluralise(checked, 'item')} labelled at random"
+        return f"About {n:,} of {of_all} are likely wrong (95% interval: {few:,} to {many:,}), {by}"
+    ends = f"{few:,} if annotators err independently, {many:,} if they share their mistakes"
+    return f"About {n:,} of {of_all} are likely wrong: {ends}"
 
 
 def describe_spans(estimate: Estimate) -> str:
-    """How many spans of an estimate of tags are likely wrong, by their confidence; empty without spans."""
+    """Say how many spans of an estimate of tags are likely wrong, by their confidence; empty without spans."""
     spans, confidence = span_confidence(estimate)
     if not len(spans):
         return ""
@@ -130,21 +134,13 @@ def describe_spans(estimate: Estimate) -> str:
 
 
 def describe_source(calibration: Calibration) -> str:
-    """What a confidence rests on, in words."""
+    """Say what single confidences rest on."""
     if calibration.anchors:
-        return f"judging by {pluralise(calibration.anchors, 'item')} checked at random"
-    return f"if your annotators made the same mistakes as often as those of {calibration.source}"
+        return f"judging by {pluralise(calibration.anchors, 'item')} labelled at random"
+    return f"if your annotators share mistakes as those of {calibration.source} do"
 
 
 def _uncertain(estimate: Estimate) -> Floats:
-    """The confidence of every answer whose truth is not known."""
+    """Return the confidence of every answer whose truth is not known."""
     confidence = estimate.confidence[estimate.answered]
     return confidence[confidence < 1.0]
-
-
-def _half_width(mean: float, n: int, calibration: Calibration, *, checked: int) -> float:
-    variance = mean * (1.0 - mean)
-    between = calibration.spread**2
-    if checked:
-        between = 1.0 / (1.0 / between + checked / variance) if variance > 0 else 0.0
-    return float(student_quantile((1.0 + LEVEL) / 2.0, calibration.sets) * np.sqrt(between + variance / n))

@@ -36,7 +36,7 @@ from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Beliefs, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import DataError
-from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 MIN_GOLD = 20
 """Fewer gold items than this are not learnt from."""
@@ -79,9 +79,14 @@ class LearntFromGold:
     truth: Ints
 
     @property
+    def is_wrong(self) -> Bools:
+        """is_wrong[g], whether a gold item is answered wrongly by fits that did not see it."""
+        return np.asarray(self.held_out.argmax(axis=1) != self.truth)
+
+    @property
     def mistakes(self) -> int:
         """How many gold items are answered wrongly by fits that did not see them."""
-        return int(np.count_nonzero(self.held_out.argmax(axis=1) != self.truth))
+        return int(np.count_nonzero(self.is_wrong))
 
 
 def gold_problem(gold: Ints, n_classes: int) -> str | None:

@@ -1,19 +1,11 @@
-"""How many answers are wrong, as a range: from independent errors to errors as shared as in public crowds.
+"""What can be said about answers as a whole: intervals from gold, ranges of reliability, signs of shared mistakes.
 
-Labels alone do not reveal how strongly annotators' errors are correlated, so a summary figure has two ends. At the
-independent end the posterior of a model of independent annotators is right. At the shared end the evidence of the n
-labels of an item is divided by the design effect of [KISH65],
+Labels alone do not reveal how strongly annotators' errors are correlated, so summary figures span from independent
+errors to errors that all labels of an item share (`truth.dependence`). Panels of language-model judges and labelling
+functions can share more than that. Some of it shows in the labels (`sharing_sign`); then no range is given, and only
+gold decides. With gold drawn at random, the interval is the exact binomial one ([CP34]) of the mistakes on gold items,
+each answered without its own gold.
 
-    1 + correlation (n - 1),
-
-with the correlation of the worst public crowd, plus what differs from crowd to crowd: SHARED_CORRELATION. Each end is
-widened by the chance of finitely many items.
-
-Panels of language-model judges and labelling functions can share more than any public crowd. Some of that shows in
-the labels (`sharing_sign`); then no range is honest, and only gold tells. With gold drawn at random, the interval is
-the exact binomial one ([CP34]) of the mistakes on gold items, each answered without its own gold.
-
-[KISH65] Kish, "Survey Sampling", 1965, section 5.4.
 [CP34] Clopper and Pearson, "The use of confidence or fiducial limits", 1934.
 Axes: i unit, j annotator, k class, n label row.
 """
@@ -26,16 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from crowdlogic.confidence.near_copies import MIN_COMMON, first_labels
+from crowdlogic.annotators.protocol import MOST_CELLS
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.numerics.logspace import design_effect, temper
+from crowdlogic.numerics.arrays import Floats, Ints, sum_by
+from crowdlogic.truth.dependence import WIDTH
+from crowdlogic.truth.near_copies import MIN_COMMON, first_labels
 
-SHARED_CORRELATION = 1.0
-"""The n labels of an item are worth one. The largest correlation that a public crowd needs is 0.76 (LabelMe), the
-second largest 0.42; with two standard deviations over the eleven crowds on top, this is the limit
-(`python -m benchmarks.shared_mistakes --only ranges`)."""
 MOST_RESIDUAL = 0.1
 """Share of the pairs of annotators who agree significantly more than Dawid-Skene explains; up to 0.03 in crowds."""
 RESIDUAL_Z = 3.0
@@ -46,63 +35,19 @@ MOST_ANNOTATORS = 300
 """Pairs are looked at among the most active annotators only."""
 MOST_CONSTANT = 0.5
 """Share of the labels by annotators who give one class only; labelling functions do."""
-WIDTH = 2.0
-"""Each end of a range is widened by so many standard deviations of the sampling error."""
 LEVEL = 0.98
 """Level of the exact intervals: nominally more than 95 %, because gold items are predicted by fits that know only four
 fifths of the gold, and because a set is one draw among many."""
+PANEL = 0.5
+"""Annotators are a panel if each labelled at least this share of the items on average."""
+OVERDISPERSED = 2.0
+"""Errors are shared if their sums over items have this many times the variance of independent errors."""
 MAX_EXACT = 1_000_000
 """With more remaining items, the binomial interval is used."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Range:
-    """An interval for a figure, and what its ends rest on.
-
-    Attributes:
-        low: Lower end.
-        high: Upper end.
-        source: "labels" for independent to shared errors, "gold" for a random sample of gold items.
-    """
-
-    low: float
-    high: float
-    source: str
-
-
-def shared_beliefs(independent: Beliefs, n_labels: Ints, correlation: float = SHARED_CORRELATION) -> Beliefs:
-    """What the labels say if errors are shared: the evidence of each unit divided by its design effect.
-
-    Args:
-        independent: q[i, k] of a model of independent annotators.
-        n_labels: Number of labels of each unit.
-        correlation: How strongly errors are correlated.
-    """
-    return temper(np.maximum(independent, 1e-12), 1.0 / design_effect(n_labels, correlation))
-
-
-def mistakes_range(independent: Beliefs, shared: Beliefs, answer: Ints) -> Range:
-    """The number of wrong answers, from independent errors to shared ones.
-
-    Args:
-        independent: q[i, k] of the answered units if errors are independent.
-        shared: q[i, k] of the same units if errors are shared as in public crowds.
-        answer: answer[i], the classes chosen.
-    """
-    if not len(answer):
-        return Range(low=0.0, high=0.0, source="labels")
-    rows = np.arange(len(answer))
-    ends = []
-    for q in (independent, shared):
-        wrong = 1.0 - q[rows, answer]
-        ends.append((wrong.sum(), np.sqrt((wrong * (1.0 - wrong)).sum() + 1.0)))
-    low = min(mean - WIDTH * sd for mean, sd in ends)
-    high = max(mean + WIDTH * sd for mean, sd in ends)
-    return Range(low=max(low, 0.0), high=min(high, float(len(answer))), source="labels")
-
-
-def checked_range(wrong: int, checked: int, remaining: int, *, level: float = LEVEL) -> Range:
-    """The number of wrong answers among the remaining items, from a random sample that was checked.
+def checked_range(wrong: int, checked: int, remaining: int, *, level: float = LEVEL) -> tuple[float, float]:
+    """Return the fewest and the most wrong answers among the remaining items, from a random sample that was checked.
 
     Exact: all numbers under which as few mistakes, or as many, are not too improbable in the sample (hypergeometric;
     for very many items binomial, [CP34]).
@@ -115,7 +60,7 @@ def checked_range(wrong: int, checked: int, remaining: int, *, level: float = LE
     """
     if remaining > MAX_EXACT:
         share = binomial_interval(wrong, checked, level=level)
-        return Range(low=float(share[0]) * remaining, high=float(share[1]) * remaining, source="gold")
+        return float(share[0]) * remaining, float(share[1]) * remaining
     from scipy.stats import hypergeom
 
     tail = (1.0 - level) / 2.0
@@ -132,10 +77,10 @@ def checked_range(wrong: int, checked: int, remaining: int, *, level: float = LE
     possible = range(remaining + 1)
     low = bisect_right(possible, tail, key=at_least)
     high = bisect_left(possible, -tail, key=lambda left: -at_most(left)) - 1
-    return Range(low=float(low), high=float(high), source="gold")
+    return float(low), float(high)
 
 
-def binomial_interval(count: Floats | int, n: Floats | int, *, level: float = LEVEL) -> tuple[Floats, Floats]:
+def binomial_interval(count: Floats | float, n: Floats | float, *, level: float = LEVEL) -> tuple[Floats, Floats]:
     """The exact interval of a share, from `count` of `n` ([CP34])."""
     from scipy.special import betaincinv
 
@@ -146,21 +91,18 @@ def binomial_interval(count: Floats | int, n: Floats | int, *, level: float = LE
     return low, high
 
 
-def reliability_ranges(
-    labels: CrowdLabels, independent: Beliefs, shared: Beliefs, *, gold_items: int = 0
-) -> tuple[Floats, Floats]:
-    """low[j] and high[j] of the share of right labels of each annotator; NaN for annotators without labels.
+def reliability_ranges(labels: CrowdLabels, ends: tuple[Beliefs, ...], *, gold_items: int = 0) -> tuple[Floats, Floats]:
+    """Return low[j] and high[j] of the share of right labels of each annotator; NaN for annotators without labels.
 
     Args:
         labels: The labels.
-        independent: q[i, k] if errors are independent; with gold, the beliefs learnt from it.
-        shared: q[i, k] if errors are shared; with gold, the same beliefs.
+        ends: q[i, k] if errors are independent and if they are shared; with gold, the beliefs learnt from it.
         gold_items: Number of random gold items that the beliefs were learnt from.
     """
     n_annotators = len(labels.annotators)
     given = np.bincount(labels.annotator, minlength=n_annotators).astype(np.float64)
-    ends = []
-    for q in (independent, shared):
+    lows, highs = [], []
+    for q in ends:
         # right[j], the expected share of right labels; its variance from the labels given and from the gold
         right = np.bincount(labels.annotator, weights=q[labels.unit, labels.label], minlength=n_annotators)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -169,32 +111,25 @@ def reliability_ranges(
         variance = pulled * (1.0 - pulled) * (1.0 / np.maximum(given, 1.0))
         if gold_items:
             variance += pulled * (1.0 - pulled) / gold_items
-        ends.append((share, np.sqrt(variance)))
-    low = np.minimum(*(share - WIDTH * sd for share, sd in ends))
-    high = np.maximum(*(share + WIDTH * sd for share, sd in ends))
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+        lows.append(share - WIDTH * np.sqrt(variance))
+        highs.append(share + WIDTH * np.sqrt(variance))
+    return np.clip(np.min(lows, axis=0), 0.0, 1.0), np.clip(np.max(highs, axis=0), 0.0, 1.0)
 
 
 def order_by_doubt(beliefs: Beliefs) -> Ints:
-    """The units, the least confident first."""
+    """Return the units, the least confident first."""
     return np.argsort(beliefs.max(axis=1, initial=0.0), kind="stable")
 
 
-def mistakes_in_first(
-    order: Ints, answer: Ints, independent: Beliefs, shared: Beliefs, *, first: tuple[int, ...] = (50, 100, 200)
-) -> list[tuple[int, float, float]]:
-    """For each number of items to check: which share of the mistakes they contain, at either end.
+def mistakes_in_first(wrong: Floats, *, first: tuple[int, ...] = (50, 100, 200)) -> list[tuple[int, float, float]]:
+    """Return, for each number of items to check, the share of all mistakes that they contain, at either end.
 
     Args:
-        order: The answered units in the order of checking.
-        answer: answer[i] of all units.
-        independent: q[i, k] if errors are independent.
-        shared: q[i, k] if errors are shared.
+        wrong: wrong[i, e] of the answers in the order of checking, from `probability_wrong`.
         first: Numbers of items.
     """
-    ends = [1.0 - q[order, answer[order]] for q in (independent, shared)]
-    shares = [np.cumsum(wrong) / max(float(wrong.sum()), 1e-12) for wrong in ends]
-    return [(size, float(shares[0][size - 1]), float(shares[1][size - 1])) for size in first if size < len(order)]
+    shares = np.cumsum(wrong, axis=0) / np.maximum(wrong.sum(axis=0), 1e-12)
+    return [(size, *map(float, shares[size - 1])) for size in first if size < len(wrong)]  # type: ignore[misc]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,12 +196,12 @@ def residual_agreement(labels: CrowdLabels, dawid_skene: Beliefs, *, seed: int =
     return Residuals(share=float((excess > RESIDUAL_Z * error).mean()), effective_votes=effective, pairs=len(a))
 
 
-def sharing_sign(labels: CrowdLabels, residuals: Residuals, answer: Ints, dawid_skene: Beliefs) -> str | None:
+def sharing_sign(labels: CrowdLabels, residuals: Residuals | None, answer: Ints, dawid_skene: Beliefs) -> str | None:
     """Return a sign that errors are shared more than in any public crowd, in words, or None.
 
     Args:
         labels: The labels.
-        residuals: How much more annotators agree in pairs than Dawid-Skene explains.
+        residuals: How much more annotators agree in pairs than Dawid-Skene explains; None if that is not known.
         answer: answer[i], the classes chosen.
         dawid_skene: q[i, k] of Dawid-Skene.
     """
@@ -276,9 +211,37 @@ def sharing_sign(labels: CrowdLabels, residuals: Residuals, answer: Ints, dawid_
     constant = ((counts > 0).sum(axis=1) == 1) & (counts.sum(axis=1) > 2)
     if counts[constant].sum() > MOST_CONSTANT * counts.sum():
         return "most labels are by annotators who only ever give one class, as labelling functions do"
-    if residuals.pairs >= 3 and residuals.share > MOST_RESIDUAL:
+    if residuals is not None and residuals.pairs >= 3 and residuals.share > MOST_RESIDUAL:
         return "pairs of annotators agree far more than independent errors explain, as language models do"
+    active, labelled = np.count_nonzero(counts.sum(axis=1)), np.count_nonzero(labels.labels_per_unit())
+    if labels.n_labels >= PANEL * active * labelled and error_dispersion(labels, answer) >= OVERDISPERSED:
+        return "annotators who label nearly everything err on the same items, as language models do"
     differs = (dawid_skene.argmax(axis=1) != answer)[labels.labels_per_unit() > 1]
     if len(differs) and differs.mean() > MOST_DISAGREEMENT + 2.0 * np.sqrt(0.25 / len(differs)):
         return "models of annotators and votes disagree on more items than in any public crowd"
     return None
+
+
+def error_dispersion(labels: CrowdLabels, answer: Ints) -> float:
+    """Return how much more the errors on a unit vary together than independent ones would: 1 for independent errors.
+
+    The variance of the number of labels of each class on a unit, given its answer, over the variance that it has if
+    annotators answer independently of each other.
+    """
+    size, n_classes = len(labels.annotators), labels.n_classes
+    if size * n_classes**2 > MOST_CELLS or labels.is_sequential or labels.negated is not None:
+        return 1.0  # no table of what an annotator says, or tokens, which depend on their neighbours
+    rows = answer[labels.unit] >= 0
+    unit, annotator, label = labels.unit[rows], labels.annotator[rows], labels.label[rows]
+    given = answer[unit].astype(np.int64)
+    # table[j, m, n], how often annotator j says n of a unit with the answer m
+    cell = (annotator.astype(np.int64) * n_classes + given) * n_classes + label
+    counts = sum_by(cell, size * n_classes**2).reshape(size, n_classes, n_classes)
+    table = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1.0)
+    observed, chance = 0.0, 0.0
+    for n in range(n_classes):
+        expected = table[annotator, given, n]  # [row], how often this annotator says n of a unit with this answer
+        total = sum_by(unit, labels.n_units, (label == n) - expected)
+        observed += float((total**2).sum())
+        chance += float((expected * (1.0 - expected)).sum())
+    return observed / chance if chance > 0 else 1.0

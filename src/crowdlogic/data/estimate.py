@@ -38,18 +38,20 @@ PROBABILITY_PREFIX = "p_"
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """How the confidence of an estimate was put on a scale that one can act on.
+    """How the confidence of an estimate was calibrated, and the range of the number of wrong answers.
 
     Attributes:
-        source: What the scale was learnt from, in words.
-        correlation: How far the labels of one item depend on each other, from 0 to 1.
-        counted: The correlation that the method itself has counted with; 0 where it took labels to be independent.
-        doubt: The share of uniform doubt in every belief.
-        sharpness: What known truths of these very items say of the scale: above 1, answers are right more often than
-            the scale says; 1 without any.
-        anchors: How many known truths that is.
-        spread: Standard deviation, from data set to data set, of accuracy minus mean confidence.
-        sets: On how many data sets that is known.
+        source: What the confidence was calibrated on, in words.
+        correlation: Correlation of the labels of one item that single confidences assume, from 0 to 1.
+        counted: Correlation that the method itself has accounted for; 0 if it takes labels to be independent.
+        doubt: Share of uniform doubt in every belief.
+        sharpness: Power of the beliefs that fits the gold items best; 1 without gold.
+        anchors: Number of random gold items that the sharpness, or the beliefs, were fitted to.
+        checked: Number of random gold items that the range rests on; 0 if it rests on the labels alone.
+        fewest_wrong: Lower end of the range of wrong answers, of those whose truth is not known; None if unknown.
+        most_wrong: Upper end of that range.
+        unknown: Why the number of wrong answers cannot be estimated; empty if it can.
+        effective_votes: How many independent votes the annotators are worth; None if not estimated.
         span_shift: For tags: what is added to the log odds of a span.
         span_slope: For tags: what the log odds of a span are multiplied by.
     """
@@ -59,11 +61,14 @@ class Calibration:
     doubt: float
     sharpness: float = 1.0
     anchors: int = 0
-    spread: float
-    sets: int
+    checked: int = 0
     span_shift: float = 0.0
     span_slope: float = 1.0
     counted: float = 0.0
+    fewest_wrong: float | None = None
+    most_wrong: float | None = None
+    unknown: str = ""
+    effective_votes: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

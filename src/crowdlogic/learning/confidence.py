@@ -22,8 +22,9 @@ import numpy as np
 
 from crowdlogic.classifiers.protocol import predict_units
 from crowdlogic.confidence.calibration import ENOUGH_ANCHORS, WIDEST, fit_sharpness, predict_anchors
+from crowdlogic.confidence.ranges import sharing_sign
 from crowdlogic.data.corpus import UNKNOWN
-from crowdlogic.data.estimate import Beliefs, Calibration, Estimate
+from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Calibration, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.learning.stopping import HeldOutLikelihood, HeldOutUnit
 from crowdlogic.learning.task import Task
@@ -32,7 +33,7 @@ from crowdlogic.metrics.calibration import calibration_error
 from crowdlogic.numerics.arrays import Floats, Ints, row_sums
 from crowdlogic.numerics.logspace import design_effect, normalise, safe_log, temper
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.dependence import PUBLIC_CROWDS, label_sharpness
+from crowdlogic.truth.dependence import PUBLIC_CROWDS, label_sharpness, probability_wrong, with_range
 from crowdlogic.truth.fitting import Fitting
 
 SPREAD = 0.4
@@ -177,7 +178,29 @@ def state_answers(
         calibration = replace(calibration, span_shift=CHAIN_SPAN_SHIFT, span_slope=CHAIN_SPAN_SLOPE)
     sharpness = answer_sharpness(task.labels, calibration, scales)
     stated = task.clamp(temper(estimate.beliefs, sharpness, calibration.doubt))
+    calibration = range_of_answers(task, estimate.beliefs, estimate.answer, calibration)
     return replace(estimate, beliefs=stated, calibration=calibration)
+
+
+def range_of_answers(task: Task, q_f: Beliefs, answer: Ints, calibration: Calibration) -> Calibration:
+    """Return the calibration with the range of the number of wrong answers; the classifier counts as one more label.
+
+    Args:
+        task: What was learnt from.
+        q_f: q[i, k], the answers as the method believes them.
+        answer: answer[i], the classes chosen.
+        calibration: The calibration of the answers.
+    """
+    is_open = answer != NO_ANSWER
+    if len(task.known):
+        is_open = is_open & (task.known == UNKNOWN)
+    n = row_sums(task.labels.votes())
+    taken = 1.0 + n / design_effect(n, calibration.counted)
+    calibration = with_range(calibration, probability_wrong(q_f[is_open], taken[is_open], answer[is_open]))
+    if task.labels.is_sequential or task.labels.negated is not None:
+        return calibration
+    sign = sharing_sign(task.labels, None, answer, q_f)
+    return calibration if sign is None else replace(calibration, fewest_wrong=None, most_wrong=None, unknown=sign)
 
 
 def answer_sharpness(labels: CrowdLabels, calibration: Calibration, scales: PredictionScales) -> Floats:

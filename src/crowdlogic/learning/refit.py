@@ -23,7 +23,7 @@ from crowdlogic.data.chain_beliefs import ChainBeliefs, answers, unit_beliefs
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.learning.algorithm import BeliefStep, repeat_until_settled
-from crowdlogic.learning.confidence import answer_sharpness
+from crowdlogic.learning.confidence import answer_sharpness, range_of_answers
 from crowdlogic.learning.epoch import Epoch
 from crowdlogic.learning.explain import is_explicable
 from crowdlogic.learning.learned import Learned
@@ -104,4 +104,6 @@ def _state(learned: Learned, task: Task, epoch: Epoch) -> Estimate:
         confusion=epoch.annotators.confusion,
         answer_all=True,
     )
+    if calibration is not None:
+        calibration = range_of_answers(task, epoch.q_f, estimate.answer, calibration)
     return replace(estimate, calibration=calibration, trace=learned.estimate.trace)

@@ -180,10 +180,13 @@ def read_calibration(saved: Any) -> Calibration | None:
     if saved is None:
         return None
     found = decode_record(Calibration, saved, "calibration")
-    shares = (found.correlation, found.doubt, found.spread, found.counted)
-    positive = (found.sharpness, found.span_slope, found.sets)
+    shares = (found.correlation, found.doubt, found.counted)
+    positive = (found.sharpness, found.span_slope)
+    counts = [one for one in (found.fewest_wrong, found.most_wrong, found.effective_votes) if one is not None]
     fits = all(0 <= one <= 1 for one in shares) and all(0 < one < math.inf for one in positive)
-    if not fits or found.sharpness > SHARPEST or found.anchors < 0 or not math.isfinite(found.span_shift):
+    fits = fits and all(0 <= one < math.inf for one in counts)
+    fits = fits and found.sharpness <= SHARPEST and min(found.anchors, found.checked) >= 0
+    if not fits or not math.isfinite(found.span_shift):
         raise InvalidValueError(f"calibration is {saved!r:.80}")
     return found
 

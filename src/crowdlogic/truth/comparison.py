@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.annotators.protocol import MOST_CELLS
 from crowdlogic.data.answers import Answers, align_answers, answers_from_estimate
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
@@ -19,7 +18,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import percent
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.metrics.scores import ACCURACY_ALL, COVERAGE, headline_scores
-from crowdlogic.numerics.arrays import Floats, Ints, sum_by
+from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.methods import TruthMethod, as_answers, as_truth_method, infer_truth
 from crowdlogic.truth.ties import best_classes
@@ -106,7 +105,7 @@ def pairwise_agreement(compared: Sequence[MethodResult]) -> Floats:
     return agreement
 
 
-# Signs that an estimate should not be relied on: collapsed answers, annotators read backwards, panels.
+# Signs that an estimate should not be relied on: collapsed answers, annotators read backwards.
 #
 # Axes: i unit, j annotator, k class, m true class, n given label.
 
@@ -116,10 +115,6 @@ NOTABLE = 0.1
 """A class with this share of the votes should be the answer somewhere."""
 MANY_BACKWARDS = 0.25
 """Share of the labels by annotators who are read backwards, from which on that is said."""
-PANEL = 0.5
-"""Annotators are a panel where each labelled at least half of the items on average."""
-OVERDISPERSED = 2.0
-"""Errors coincide where their sums over items vary by so many times what independent errors would."""
 
 
 def warning_signs(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
@@ -127,7 +122,6 @@ def warning_signs(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
     if labels.n_classes > 1 and np.count_nonzero(estimate.answered) >= FEW_ITEMS:
         yield from _collapse(labels, estimate)
         yield from _backwards(labels, estimate)
-        yield from _panel(labels, estimate)
 
 
 def _collapse(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
@@ -161,48 +155,3 @@ def _backwards(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
             f"{estimate.method} reads {percent(float(share))} of the labels backwards, as if their annotators "
             f"({int(backwards.sum()):,} of {len(given):,}) were wrong on purpose. Compare --methods all."
         )
-
-
-def _panel(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
-    """A few annotators who label everything and err on the same items, as language-model judges do."""
-    active = int(np.count_nonzero(labels.labels_per_annotator()))
-    labelled = int(np.count_nonzero(labels.labels_per_unit()))
-    if estimate.calibration is None or estimate.calibration.anchors or labels.n_labels < PANEL * active * labelled:
-        return
-    spread = error_dispersion(labels, estimate)
-    if spread >= OVERDISPERSED:
-        yield (
-            f"The labels are far from independent: {active:,} annotators label nearly every item and err on the same "
-            f"ones ({spread:.1f} times the spread of independent errors). The confidence cannot be trusted without "
-            f"gold: check 50 items at random and give them with --anchors."
-        )
-
-
-def error_dispersion(labels: CrowdLabels, estimate: Estimate) -> float:
-    """How much more the errors of a unit add up than independent ones would: 1 for independent annotators.
-
-    The variance of the number of labels of each class on a unit, given its answer, over the variance that it has if
-    annotators answer independently of each other.
-    """
-    size, n_classes = len(labels.annotators), labels.n_classes
-    if size * n_classes**2 > MOST_CELLS or labels.is_sequential or labels.negated is not None:
-        return 1.0  # no table of what an annotator says, or tokens, which depend on their neighbours
-    rows = estimate.answered[labels.unit]
-    unit, annotator, label = labels.unit[rows], labels.annotator[rows], labels.label[rows]
-    answer = estimate.answer[unit]
-    table = _answer_table(annotator, answer, label, shape=(size, n_classes))
-    observed, chance = 0.0, 0.0
-    for n in range(n_classes):
-        expected = table[annotator, answer, n]  # [row], how often this annotator says n of a unit with this answer
-        total = sum_by(unit, labels.n_units, (label == n) - expected)
-        observed += float((total**2).sum())
-        chance += float((expected * (1.0 - expected)).sum())
-    return observed / chance if chance > 0 else 1.0
-
-
-def _answer_table(annotator: Ints, answer: Ints, label: Ints, *, shape: tuple[int, int]) -> Floats:
-    """table[j, m, n], how often annotator j says n where the answer is m."""
-    size, n_classes = shape
-    cell = (annotator.astype(np.int64) * n_classes + answer) * n_classes + label
-    counts = sum_by(cell, size * n_classes**2).reshape(size, n_classes, n_classes)
-    return np.asarray(counts / np.maximum(counts.sum(axis=2, keepdims=True), 1.0))

@@ -27,7 +27,7 @@ from crowdlogic.data.blocks import UNKNOWN, Arrays, Engine, Shard, Step, anchor_
 from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Floats, Ints, row_sums, sum_by
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, row_sums, sum_by
 from crowdlogic.numerics.first_appearance import SCATTER, code_hashes
 from crowdlogic.numerics.logspace import design_effect, normalise, temper, temper_logs
 from crowdlogic.registry import TRUTH_METHODS
@@ -150,9 +150,7 @@ class Dependence:
     Attributes:
         strength: The correlation of the labels of one item, in units of the square root of Krippendorff's alpha.
         doubt: Share of uniform doubt in every stated belief.
-        spread: Standard deviation, from data set to data set, of accuracy minus mean confidence.
         sharpness_spread: Standard deviation, from data set to data set, of the log of the best sharpness.
-        sets: On how many data sets these are known.
         source: What they were learnt from, in words.
         span_shift: For tags: what is added to the log odds of a span.
         span_slope: For tags: what the log odds of a span are multiplied by.
@@ -160,9 +158,7 @@ class Dependence:
 
     strength: float
     doubt: float
-    spread: float
     sharpness_spread: float
-    sets: int
     source: str
     span_shift: float = 0.0
     span_slope: float = 1.0
@@ -182,8 +178,6 @@ class Dependence:
             source=self.source,
             correlation=self.strength * float(np.sqrt(max(alpha, 0.0))),
             doubt=self.doubt,
-            spread=self.spread,
-            sets=self.sets,
             span_shift=self.span_shift,
             span_slope=self.span_slope,
         )
@@ -192,9 +186,7 @@ class Dependence:
 PUBLIC_CROWDS = Dependence(
     strength=0.83,
     doubt=0.02,
-    spread=0.04,
     sharpness_spread=0.25,
-    sets=11,
     source="eleven public data sets",
     span_shift=-0.77,
     span_slope=0.79,
@@ -225,33 +217,85 @@ def state_confidence(
     """
     if estimate.calibration is not None or not labels.n_labels:
         return estimate
-    stated, calibration = _state(estimate, labels.votes(), dependence, times)
+    votes, shares = labels.votes(), gives_shares(estimate.method)
     answer = known_answers(estimate.answer, labels, anchors)
-    return replace(estimate, beliefs=keep_known(stated, labels, anchors), answer=answer, calibration=calibration)
-
-
-def _state(
-    estimate: Estimate, votes: Floats, dependence: Dependence, times: Floats | None
-) -> tuple[Floats, Calibration]:
-    """stated[i, k], and what it rests on; for units with the same votes once, where beliefs are shares of these."""
-    shares = gives_shares(estimate.method)
+    is_open = open_units(estimate, labels, anchors)
     patterns = find_vote_patterns(votes) if shares and times is None else None
-    if patterns is None or not patterns.determine(estimate.beliefs):
-        return _state_rows(estimate.beliefs, votes, dependence, times, shares=shares)
-    first = patterns.first
-    rows, calibration = _state_rows(estimate.beliefs[first], votes[first], dependence, patterns.times, shares=shares)
-    return patterns.expand(rows), calibration
+    if patterns is not None and patterns.determine(estimate.beliefs):
+        # Units with the same votes have the same beliefs: everything is computed once per pattern of votes
+        first = patterns.first
+        rows, own, calibration = _state_rows(
+            estimate.beliefs[first], votes[first], dependence, patterns.times, shares=shares
+        )
+        stated = patterns.expand(rows)
+        counts = np.bincount(patterns.pattern[is_open], minlength=len(first)).astype(np.float64)
+        wrong = probability_wrong(own, row_sums(votes[first]), own.argmax(axis=1))
+        calibration = with_range(calibration, wrong, counts)
+    else:
+        stated, own, calibration = _state_rows(estimate.beliefs, votes, dependence, times, shares=shares)
+        wrong = probability_wrong(own[is_open], row_sums(votes)[is_open], answer[is_open])
+        calibration = with_range(calibration, wrong, None if times is None else times[is_open])
+    return replace(estimate, beliefs=keep_known(stated, labels, anchors), answer=answer, calibration=calibration)
 
 
 def _state_rows(
     beliefs: Floats, votes: Floats, dependence: Dependence, times: Floats | None, *, shares: bool
-) -> tuple[Floats, Calibration]:
+) -> tuple[Floats, Floats, Calibration]:
+    """Return stated[i, k], the posterior of independent annotators own[i, k], and the calibration."""
     calibration = dependence.calibration(votes, times)
     sharpness = label_sharpness(votes, calibration.correlation)
     if shares:
         log_posterior = log_posterior_of_votes(beliefs, votes, times)
-        return temper_logs(log_posterior, sharpness, calibration.doubt), calibration
-    return temper(beliefs, sharpness, calibration.doubt), calibration
+        stated = temper_logs(log_posterior, sharpness, calibration.doubt)
+        return stated, normalise(log_posterior)[0], calibration
+    return temper(beliefs, sharpness, calibration.doubt), beliefs, calibration
+
+
+# The range of the number of wrong answers: from independent errors to errors that all labels of an item share.
+#
+# Labels alone do not reveal how strongly errors are correlated. At the independent end the posterior of a model of
+# independent annotators is right. At the shared end the n labels of an item are worth one: its evidence is divided by
+# the design effect with a correlation of 1. No public crowd needs more (the worst needs 0.76), and every crowd and
+# every simulated team with independent errors lies between the two (`python -m benchmarks.shared_mistakes`).
+
+SHARED_CORRELATION = 1.0
+"""Correlation of the labels of one item at the shared end."""
+WIDTH = 2.0
+"""Each end is widened by so many standard deviations of the sampling error."""
+MIN_BELIEF = 1e-12
+"""Beliefs are at least this before their evidence is divided."""
+
+
+def probability_wrong(own: Floats, n: Floats | Ints, answer: Ints) -> Floats:
+    """Return wrong[i, e], the probability that each answer is wrong if errors are independent (0) and shared (1).
+
+    Args:
+        own: own[i, k], the posterior of a model of independent annotators.
+        n: n[i], the number of labels of each unit.
+        answer: answer[i], the classes chosen.
+    """
+    rows = np.arange(len(answer))
+    shared = temper(np.maximum(own, MIN_BELIEF), 1.0 / design_effect(n, SHARED_CORRELATION))
+    return np.stack([1.0 - own[rows, answer], 1.0 - shared[rows, answer]], axis=1)
+
+
+def with_range(calibration: Calibration, wrong: Floats, times: Floats | None = None) -> Calibration:
+    """Return the calibration with the range of the number of wrong answers.
+
+    Args:
+        calibration: The calibration.
+        wrong: wrong[i, e] of the answers whose truth is not known, from `probability_wrong`.
+        times: times[i], how many answers each row stands for; None for one each.
+    """
+    each = np.ones(len(wrong)) if times is None else times
+    return with_range_of_sums(calibration, each @ wrong, each @ (wrong * (1.0 - wrong)), count=float(each.sum()))
+
+
+def with_range_of_sums(calibration: Calibration, mean: Floats, variance: Floats, *, count: float) -> Calibration:
+    """Return the calibration with the range, from mean[e] and variance[e] of the number of wrong ones of `count`."""
+    sd = np.sqrt(variance + 1.0)
+    low, high = float((mean - WIDTH * sd).min()), float((mean + WIDTH * sd).max())
+    return replace(calibration, fewest_wrong=max(low, 0.0), most_wrong=min(high, count))
 
 
 def label_sharpness(votes: Floats, correlation: float) -> Floats:
@@ -273,6 +317,12 @@ def known_answers(answer: Ints, labels: CrowdLabels, anchors: Mapping[Any, Any] 
     """The answers, with the truth where it is known."""
     fixed = anchor_classes(labels, anchors)
     return np.where(fixed != UNKNOWN, fixed, answer).astype(answer.dtype) if len(fixed) else answer
+
+
+def open_units(estimate: Estimate, labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Bools:
+    """Return is_open[i], whether unit i has an answer whose truth is not known."""
+    fixed = anchor_classes(labels, anchors)
+    return estimate.answered & (fixed == UNKNOWN) if len(fixed) else estimate.answered
 
 
 def nominal_alpha(votes: Floats, times: Floats | None = None) -> float:
@@ -376,9 +426,10 @@ class StatedStep:
     raw_shares: bool = False
 
     def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
-        """The sum of the confidences below one, and how many these are."""
+        """Return sums of confidences, and the state: stated beliefs and how probably each answer is wrong."""
         votes = count_votes(shard, self.n_classes)
         stated, kept = np.full(votes.shape, self.doubt / max(self.n_classes, 1)), {}
+        own, total = np.zeros(votes.shape), 0.0
         for at, (step, weight, share) in enumerate(zip(self.members, self.weights, self.shares, strict=True)):
             q = step(shard, _own(parameters, at), state)[1][Q]
             if self.keep_own and at == 0:
@@ -386,6 +437,8 @@ class StatedStep:
             raw = share and self.raw_shares
             if share and self.accuracy is not None and not raw:
                 q = self._posterior_of_votes(q, votes)
+            if not raw:
+                own, total = own + weight * q, total + weight
             if self.correlation is not None and not raw:
                 q = temper(q, label_sharpness(votes, self.correlation))
             stated += (1.0 - self.doubt) * weight * q
@@ -396,6 +449,7 @@ class StatedStep:
             "confidence": shard.unit_sum(np.where(unsure, confidence, 0.0)),
             "unsure": shard.unit_sum(unsure.astype(np.float64)),
         }
+        kept["wrong"] = probability_wrong(own / total, row_sums(votes), stated.argmax(axis=1))
         return counts, {Q: stated, "answered": answered, **kept}
 
     def _posterior_of_votes(self, shares: Floats, votes: Floats) -> Floats:

@@ -23,7 +23,7 @@ from crowdlogic.data.blocks import Engine
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Calibration, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.numerics.arrays import Floats, check_amounts, sum_by
+from crowdlogic.numerics.arrays import Floats, check_amounts, row_sums, sum_by
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import temper
 from crowdlogic.truth.dawid_skene import DawidSkene
@@ -33,9 +33,12 @@ from crowdlogic.truth.dependence import (
     StatedMember,
     keep_known,
     label_sharpness,
+    open_units,
     posterior_of_votes,
+    probability_wrong,
     state_members,
     sum_votes,
+    with_range,
 )
 from crowdlogic.truth.fitting import DEFAULT_FIT, BeliefPass, EngineFit, Fitting, empty_estimate
 from crowdlogic.truth.mace import MACE
@@ -105,6 +108,11 @@ class Ensemble:
             trace=fitted[0].trace,
             converged=all(estimate.converged for estimate in fitted),
         )
+        if calibration is not None:
+            is_open = open_units(pooled, labels, fitting.anchors)
+            own = pool(members, votes, None)[is_open]
+            wrong = probability_wrong(own, row_sums(votes)[is_open], pooled.answer[is_open])
+            calibration = with_range(calibration, wrong, None if times is None else times[is_open])
         return replace(pooled, calibration=calibration)
 
     def members(self, labels: CrowdLabels, infer: Infer, *, times: Floats | None = None) -> Iterator[Member]:

@@ -1,4 +1,6 @@
-"""The pool: the mean of vote shares, MACE and Dawid-Skene. The default where labels are of single items.
+"""The pool: the mean of vote shares, MACE and Dawid-Skene. The default for labels of single items.
+
+Near-copies among the annotators are merged first (in memory; engines take annotators as they are).
 
 Dawid-Skene learns a confusion matrix for every annotator, MACE one number, the vote nothing. Where annotators share
 mistakes, as language-model judges do, confusion matrices can settle on something else than the classes; the vote then
@@ -21,7 +23,7 @@ from crowdlogic.data.blocks import Engine
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.numerics.arrays import Floats, Ints, check_amounts
+from crowdlogic.numerics.arrays import Floats, Ints, check_amounts, row_sums
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import temper
 from crowdlogic.truth.dawid_skene import DawidSkene
@@ -31,14 +33,18 @@ from crowdlogic.truth.dependence import (
     StatedMember,
     keep_known,
     label_sharpness,
+    open_units,
+    probability_wrong,
     state_members,
     sum_votes,
+    with_range,
 )
 from crowdlogic.truth.ensemble import own_checkpoint
 from crowdlogic.truth.fitting import DEFAULT_FIT, BeliefPass, EngineFit, Fitting, empty_estimate
 from crowdlogic.truth.mace import MACE
 from crowdlogic.truth.majority import VoteStep
 from crowdlogic.truth.methods import takes_frames
+from crowdlogic.truth.near_copies import find_similar, merge_groups
 
 TEAMS_CROWDS_PANELS = replace(PUBLIC_CROWDS, strength=0.5, doubt=0.05)
 """One scale for single confidences: between independent teams, for which it is too modest, and panels of judges, for
@@ -65,8 +71,8 @@ class PoolMembers:
 
     @property
     def independent(self) -> Beliefs:
-        """q[i, k] if annotators err independently: Dawid-Skene as far as there are labels to fit it, else MACE."""
-        return self.weight * self.dawid_skene + (1.0 - self.weight) * self.mace
+        """q[i, k] if annotators err independently: the weighted mean of MACE and Dawid-Skene."""
+        return (self.mace + self.weight * self.dawid_skene) / (1.0 + self.weight)
 
 
 @dataclass(frozen=True)
@@ -90,11 +96,14 @@ class MethodPool:
 
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
-        """Fit the members and pool them."""
+        """Merge near-copies among the annotators, fit the members and pool them."""
         require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
-        return self.pooled(labels, self.members(labels, corpus, fitting=fitting), fitting=fitting)
+        group = find_similar(labels).group
+        merged = merge_groups(labels, group)
+        found = self.pooled(merged, self.members(merged, corpus, fitting=fitting), fitting=fitting)
+        return split_groups(found, labels, group)
 
     def members(
         self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
@@ -135,6 +144,10 @@ class MethodPool:
             trace=first.trace,
             converged=all(fit.converged for fit in members.fits),
         )
+        if calibration is not None:
+            is_open = open_units(found, labels, fitting.anchors)
+            wrong = probability_wrong(members.independent[is_open], row_sums(votes)[is_open], found.answer[is_open])
+            calibration = with_range(calibration, wrong)
         return replace(found, calibration=calibration)
 
     def confusion_weight(self, labels: CrowdLabels) -> float:
@@ -173,3 +186,20 @@ class MethodPool:
             converged=all(fit.converged for fit in fits),
             calibration=calibration,
         )
+
+
+def split_groups(estimate: Estimate, labels: CrowdLabels, group: Ints) -> Estimate:
+    """Return the estimate of merged annotators as one of all annotators: those of a group have the same parameters.
+
+    Args:
+        estimate: An estimate of `merge_groups(labels, group)`.
+        labels: The labels of all annotators.
+        group: group[j], the same number for annotators who were merged.
+    """
+    _, code = np.unique(group, return_inverse=True)  # code[j], the merged annotator of annotator j
+    return replace(
+        estimate,
+        annotators=labels.annotators,
+        confusion=None if estimate.confusion is None else estimate.confusion[code],
+        reliability=None if estimate.reliability is None else estimate.reliability[code],
+    )

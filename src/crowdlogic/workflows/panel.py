@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.confidence.assessment import Assessment, assess
+from crowdlogic.confidence.expected_accuracy import describe_mistakes, expected_accuracy
 from crowdlogic.confidence.ranges import binomial_interval
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import UNKNOWN
@@ -110,7 +111,7 @@ class PanelResult:
     def sentences(self) -> list[str]:
         """The findings, one sentence each."""
         found, names = self.found, self.names
-        said = [f"{pluralise(len(names), 'judge')}, worth about {_votes(found.effective_votes)}."]
+        said = [f"{pluralise(len(names), 'judge')}, worth about {_votes(found.calibration.effective_votes or 0.0)}."]
         group = found.similarity.group
         for g in np.unique(group):
             members = [names[j] for j in np.flatnonzero(group == g)]
@@ -132,39 +133,31 @@ class PanelResult:
         return said
 
     def _accuracy(self) -> str:
-        """How often the panel is right, beside the best judge."""
-        found, n_open = self.found, len(self.found.doubtful)
-        if found.mistakes is None:
-            return (
-                f"The number of wrong answers cannot be estimated from these labels alone: {found.unknown}. "
-                "Label 100 items at random to know it within 10 points."
-            )
-        wrong = found.mistakes
-        if found.learnt is None:
-            return (
-                f"{wrong.low:,.0f} to {wrong.high:,.0f} of {n_open:,} answers are likely wrong: the fewer if judges "
-                "err independently, the more if they share mistakes as in public crowds. Gold decides between them."
-            )
-        checked = len(found.learnt.truth)
-        right = 1.0 - found.learnt.mistakes / checked
-        low, high = 1.0 - wrong.high / max(n_open, 1), 1.0 - wrong.low / max(n_open, 1)
-        said = f"The panel is right in {percent(right)} ({percent(low)} to {percent(high)})"
+        """Say how many answers are wrong, as every command does, and with gold how the best judge compares."""
+        expected = expected_accuracy(self.found.estimate)
+        if expected is None:
+            return "The truth of every answer is known."
+        said = describe_mistakes(expected, "answer", option="--gold")
+        if self.found.learnt is None:
+            return said
+        checked, right = len(self.found.learnt.truth), 1.0 - self.found.learnt.mistakes / len(self.found.learnt.truth)
+        said += f" Of the {checked:,} gold items, the panel answers {percent(right)} correctly without knowing them"
         best, share = self.best_judge()
         if best is not None:
             ends = binomial_interval(round(share * checked), checked)
-            said += f", the judge picked by the same gold, {best}, in {percent(share)}"
+            said += f"; the judge picked by the same gold, {best}, {percent(share)}"
             said += f" ({percent(float(ends[0]))} to {percent(float(ends[1]))})"
-        return f"{said}, by {pluralise(checked, 'gold item')}."
+        return f"{said}."
 
     def table(self) -> ResultTable:
         """One row per judge, the most reliable first."""
         hits, seen = self.judge_scores()
         given, found = self.labels.labels_per_annotator(), self.found
+        low, high = found.reliability_range
         rows = []
         for j in np.argsort(-found.reliability, kind="stable"):
             on_gold = f"{hits[j]} of {seen[j]}" if seen[j] else None
-            known = found.learnt is not None or found.unknown is None
-            ends = [float(found.reliability_low[j]), float(found.reliability_high[j])] if known else [None, None]
+            ends = [float(low[j]), float(high[j])] if found.mistakes is not None else [None, None]
             rows.append((self.names[j], int(given[j]), float(found.reliability[j]), *ends, on_gold, self._remark(j)))
         columns = ["judge", "labels", "reliability", "from", "to", "right on gold", "remark"]
         return ResultTable(title="judges", columns=columns, rows=rows)
@@ -182,24 +175,26 @@ class PanelResult:
 
     def figures(self) -> dict[str, Any]:
         """The same as plain data."""
-        found, (hits, seen) = self.found, self.judge_scores()
+        found, (hits, seen), (low, high) = self.found, self.judge_scores(), self.found.reliability_range
         wrong = found.mistakes
         return {
             "judges": [
                 {
                     "name": name,
                     "reliability": float(found.reliability[j]),
-                    "low": float(found.reliability_low[j]),
-                    "high": float(found.reliability_high[j]),
+                    "low": float(low[j]),
+                    "high": float(high[j]),
                     "right_on_gold": int(hits[j]),
                     "gold": int(seen[j]),
                     "group": self.names[int(found.similarity.group[j])],
                 }
                 for j, name in enumerate(self.names)
             ],
-            "effective_votes": found.effective_votes,
-            "mistakes": None if wrong is None else {"low": wrong.low, "high": wrong.high, "source": wrong.source},
-            "unknown": found.unknown,
+            "effective_votes": found.calibration.effective_votes,
+            "mistakes": None
+            if wrong is None
+            else {"low": wrong[0], "high": wrong[1], "source": "gold" if found.calibration.checked else "labels"},
+            "unknown": found.calibration.unknown or None,
             "answers": len(found.doubtful),
             "gold": None
             if found.learnt is None

@@ -103,21 +103,24 @@ def test_more_than_five_percent_of_expected_mistakes_call_for_action(wrong: floa
 
 def test_calibrated_mistakes_have_an_interval_and_say_what_they_rest_on() -> None:
     labels = from_dict({f"u{i}": {"a": "x"} for i in range(100)}, classes=("x", "y"))
-    calibration = Calibration(source="eleven public data sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
+    calibration = Calibration(
+        source="eleven public data sets", correlation=0.5, doubt=0.02, fewest_wrong=3.0, most_wrong=21.0
+    )
     estimate = replace(estimate_with(labels, np.tile([0.9, 0.1], (100, 1))), calibration=calibration)
 
     found = compute_labels(context_of(inputs_from_estimate(estimate, labels, None)))
 
     assert found.findings[0].text.startswith(
-        "About 10 of 100 labels are likely wrong (95% interval: 0 to 21), if your annotators made the same mistakes as often as those of eleven "
-        "public data sets"
+        "About 10 of 100 labels are likely wrong: 3 if annotators err independently, 21 if they share their mistakes"
     )
 
 
 def test_likely_mistakes_are_counted_among_the_labels_whose_truth_is_not_known_as_aggregate_counts_them() -> None:
     labels = from_dict({f"u{i}": {"a": "x"} for i in range(100)}, classes=("x", "y"))
     beliefs = np.array([[1.0, 0.0]] * 30 + [[0.9, 0.1]] * 70)
-    calibration = Calibration(source="30 known", correlation=0.5, doubt=0.02, spread=0.04, sets=11, anchors=30)
+    calibration = Calibration(
+        source="30 known", correlation=0.5, doubt=0.02, fewest_wrong=2.0, most_wrong=15.0, checked=30
+    )
     estimate = replace(estimate_with(labels, beliefs), calibration=calibration)
     expected = expected_accuracy(estimate)
     assert expected is not None
@@ -130,7 +133,7 @@ def test_likely_mistakes_are_counted_among_the_labels_whose_truth_is_not_known_a
     )
     assert found.findings[0].text.startswith(
         f"About 7 of 70 labels whose truth is not known (that of 30 is) are likely wrong (95% interval: {few} to {many}), judging by 30 items "
-        f"checked at random"
+        f"labelled at random"
     )
 
 

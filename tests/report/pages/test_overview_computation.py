@@ -99,13 +99,13 @@ def test_the_share_that_is_right_has_its_interval() -> None:
 
 def test_what_the_confidence_rests_on_is_said_where_it_is_calibrated() -> None:
     made = small_inputs()
-    calibration = Calibration(source="eleven public data sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
+    calibration = Calibration(source="eleven public data sets", correlation=0.5, doubt=0.02)
     stated = replace(made, estimate=replace(made.estimate, calibration=calibration))
 
     assert compute_overview(context_of(made)).confidence_source is None
     assert (
         compute_overview(context_of(stated)).confidence_source
-        == "if your annotators made the same mistakes as often as those of eleven public data sets"
+        == "if your annotators share mistakes as those of eleven public data sets do"
     )
 
 

@@ -20,7 +20,7 @@ import polars as pl
 
 from crowdlogic.annotators.abstaining import find_one_sided
 from crowdlogic.annotators.label_sums import Q
-from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy, accuracy_interval, describe_mistakes
+from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy, accuracy_range, describe_mistakes
 from crowdlogic.data.blocks import Arrays, Engine
 from crowdlogic.data.estimate import PROBABILITY_PREFIX
 from crowdlogic.data.files import STANDARD_STREAM, atomic_write
@@ -36,7 +36,7 @@ from crowdlogic.extensions.scale.coding import CodingOptions, code_files, source
 from crowdlogic.extensions.scale.label_files import LabelFiles, open_label_files
 from crowdlogic.extensions.scale.sources import SMALL_FILE, available_memory
 from crowdlogic.registry import ENGINES, TRUTH_METHODS
-from crowdlogic.truth.dependence import state_fit, sum_votes
+from crowdlogic.truth.dependence import state_fit, sum_votes, with_range_of_sums
 from crowdlogic.truth.fitting import EngineFit, Fitting, fits_over_engines
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import WHY_POOL
@@ -233,8 +233,7 @@ class FittedShards:
     def write_answers(self) -> Answered:
         """Write the answers shard by shard."""
         options, engine = self.opened.options, self.opened.engine
-        total = _write_answers(options, self.opened.folder, self.fit, self.method, self.opened.written_as)
-        expected = _expected(self.fit, *total)
+        expected = _write_answers(options, self.opened.folder, self.fit, self.method, self.opened.written_as)
         notices = [f"{options.engine}: {engine.traffic}."] if hasattr(engine, "traffic") else []
         notices += [MEMORY_NOTICE.format(options.engine)] if options.memory is not None and notices else []
         return Answered(
@@ -300,25 +299,32 @@ def _code(folder: Path, large: LargeLabels, options: AggregateOptions) -> Manife
 
 def _write_answers(
     options: AggregateOptions, folder: Path, fit: EngineFit, method: Any, written_as: str
-) -> list[float]:
-    """Write the answers shard by shard; return the sum and the number of confidences below one."""
-    total = [0.0, 0.0]
+) -> ExpectedAccuracy | None:
+    """Write the answers shard by shard, and return how many of them should be right."""
     own = fit.beliefs
+    confidences = [0.0, 0.0]  # the sum of those below one, and their number
+    ends = np.zeros((2, 2))  # number of wrong answers: [mean, variance] at either end of the range
 
     def tables() -> Iterator[pl.DataFrame]:
         for at, (_, state) in enumerate(fit.engine.stream(own.step, own.parameters, own.states)):
             items = read_items(folder, at)
             table = answer_table(fit.engine, items, state, method)
             confidence = table["confidence"].drop_nulls().to_numpy()
-            total[0] += float(confidence[confidence < 1.0].sum())
-            total[1] += float(np.count_nonzero(confidence < 1.0))
+            confidences[0] += float(confidence[confidence < 1.0].sum())
+            confidences[1] += float(np.count_nonzero(confidence < 1.0))
+            wrong = state["wrong"][state["answered"]]
+            ends[:] += np.stack([wrong.sum(axis=0), (wrong * (1.0 - wrong)).sum(axis=0)])
             yield table
 
     items = read_items(folder, 0).head(0)
     empty = {name: np.empty((0, fit.engine.n_classes)) for name in (Q, "own")} | {"answered": np.empty(0, dtype=bool)}
     schema = answer_table(fit.engine, items, empty, method).schema
     write_parts(options.out, tables(), written_as, schema, spreadsheet_safe=options.spreadsheet_safe)
-    return total
+    total, count = confidences
+    if fit.calibration is None or not count:
+        return None
+    calibration = with_range_of_sums(fit.calibration, *ends, count=count)
+    return accuracy_range(total / count, n=int(count), calibration=calibration)
 
 
 def answer_table(engine: Engine, items: Names, state: Arrays, method: Any) -> pl.DataFrame:
@@ -355,9 +361,3 @@ def _annotator_table(folder: Path, fit: EngineFit) -> pl.DataFrame:
     if summary.reliability is not None:
         columns["weight"] = summary.reliability
     return pl.DataFrame(columns)
-
-
-def _expected(fit: EngineFit, total: float, count: float) -> ExpectedAccuracy | None:
-    if fit.calibration is None or not count:
-        return None
-    return accuracy_interval(total / count, n=int(count), calibration=fit.calibration)

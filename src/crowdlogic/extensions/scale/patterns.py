@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy, accuracy_interval, describe_mistakes
+from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy, accuracy_range, describe_mistakes
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import STANDARD_STREAM, InputFile, atomic_write, require_file
 from crowdlogic.data.formats.parquet import check_footer
@@ -608,7 +608,7 @@ class FittedPatterns:
             return None
         times = self.opened.table.times[answered]
         mean = float(np.average(self.estimate.confidence[answered], weights=times))
-        return accuracy_interval(mean, n=int(times.sum()), calibration=calibration)
+        return accuracy_range(mean, n=int(times.sum()), calibration=calibration)
 
 
 def annotators_of_patterns(table: PatternTable, estimate: Estimate) -> pl.DataFrame:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crowdlogic.confidence.annotator_figures import LEVEL
 from crowdlogic.confidence.annotator_verdicts import BINS as TIME_BINS
 from crowdlogic.confidence.annotator_verdicts import (
     CHARACTER_FLAGS,
     DISTRUSTED,
     FEW_ITEMS,
     FLAG_RANK,
-    LEVEL,
     AnnotatorVerdicts,
     ConfusionStatistics,
     DriftStatistics,
@@ -475,6 +475,7 @@ def _count_flags(verdicts: AnnotatorVerdicts) -> dict[str, int]:
     """How many annotators have each flag."""
     numbers = {kind: int(verdicts.flags.has(kind).sum()) for kind in CHARACTER_FLAGS}
     numbers[FlagKind.drift] = 0 if verdicts.drift is None else int(verdicts.drift.falls.sum())
+    numbers[FlagKind.near_copy] = sum(bool(verdicts.near_copies(j)) for j in range(len(verdicts.confusion.names)))
     return {str(kind): numbers[kind] for kind in FLAG_RANK}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.confidence.expected_accuracy import describe_share_wrong, describe_source, expected_accuracy
+from crowdlogic.confidence.expected_accuracy import describe_range, expected_accuracy
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER, Estimate
 from crowdlogic.data.evidence import UnitEvidence
@@ -686,7 +686,7 @@ def _likely_wrong(inputs: ReportInputs, total: float, label: str) -> str:
         return f"{approximate(total).capitalize()} {of_all} should be wrong {own}"
     known = n - expected.n
     unknown = f" whose truth is not known (that of {known:,} is)" if known else ""
-    return f"{describe_share_wrong(expected, label, which=unknown)}, {describe_source(expected.calibration)}"
+    return describe_range(expected, label, which=unknown)
 
 
 def _wrong_by_gold(inputs: ReportInputs) -> str:

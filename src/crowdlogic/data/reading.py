@@ -1,6 +1,6 @@
-"""Labels, corpora and answers from files, whatever their format: the functions that users and commands call.
+"""Read and write labels, corpora and answers in any format: the functions that users and commands call.
 
-The formats are listed in `crowdlogic.registry.FORMATS`; how each is read, in its module in `data/formats`.
+The formats are listed in `crowdlogic.registry.FORMATS`; each is read by its own module.
 """
 
 from __future__ import annotations
@@ -56,8 +56,10 @@ def read_labels(
     threshold: float | None = None,
     query: str | None = None,
 ) -> CrowdLabels:
-    """The labels in a file; see `read_crowd` for the layouts and options."""
-    options = ReadOptions(
+    """Read labels from a file; see `read_crowd` for the layouts and options."""
+    crowd = read_crowd(
+        path,
+        format=format,
         columns=columns,
         classes=classes,
         duplicates=duplicates,
@@ -70,7 +72,7 @@ def read_labels(
         threshold=threshold,
         query=query,
     )
-    return _read_crowd(path, format, options).labels
+    return crowd.labels
 
 
 def read_crowd(
@@ -89,7 +91,7 @@ def read_crowd(
     threshold: float | None = None,
     query: str | None = None,
 ) -> Crowd:
-    """Labels from a file, with the items when it holds them.
+    """Read labels from a file, with the items if the file has them.
 
     Layouts: a long table (item, annotator, label; or tags for sentences) in csv, tsv, parquet or jsonl; a wide table
     (one column per annotator) with `wide`; CoNLL with one column per annotator; jsonl records with tokens and
@@ -123,33 +125,29 @@ def read_crowd(
         threshold=threshold,
         query=query,
     )
-    return _read_crowd(path, format, options)
-
-
-def _read_crowd(path: str | Path, format: str | None, options: ReadOptions) -> Crowd:
     file = InputFile(path)
-    if options.query is not None and find_database(path) is None:
+    if query is not None and find_database(path) is None:
         raise OptionError(f"--query goes with a database ({', '.join(DATABASES)}); {file.name} is a file.")
     with _readable(file):
         return detect_format(file, format).read_crowd(file, options)
 
 
 def read_corpus(path: str | Path, *, format: str | None = None, columns: Mapping[str, str] | None = None) -> Corpus:
-    """The items themselves: texts or token sequences, with gold when the file has labels (or tags), too."""
+    """Read items: texts or token sequences, with gold if the file has labels or tags."""
     file = InputFile(path)
     with _readable(file):
         return detect_format(file, format).read_corpus(file, columns)
 
 
 def read_answers(path: str | Path, *, format: str | None = None, columns: Mapping[str, str] | None = None) -> Answers:
-    """Answers or gold from a file: a table with item and label, or tagged sentences."""
+    """Read answers or gold: a table with item and label, or tagged sentences."""
     file = InputFile(path)
     with _readable(file):
         return detect_format(file, format).read_answers(file, columns)
 
 
 def read_table(path: str | Path, *, format: str | None = None) -> tuple[pl.DataFrame, TableSource]:
-    """A table, and the source that numbers its rows in messages. In csv and tsv every cell is text or missing."""
+    """Read a table, and the source that numbers its rows in messages. In csv and tsv every cell is text or missing."""
     file = InputFile(path)
     with _readable(file):
         return detect_format(file, format).read_table(file)
@@ -157,7 +155,7 @@ def read_table(path: str | Path, *, format: str | None = None) -> tuple[pl.DataF
 
 @contextmanager
 def _readable(file: InputFile) -> Iterator[None]:
-    """Refuse a file with values that no column can hold, or with half a character, which JSON can and a text cannot."""
+    """Report values that fit no column, and half characters, which JSON can hold and text cannot, as one line."""
     try:
         with convertible(file.name):
             yield
@@ -208,18 +206,16 @@ def write_labels(
     spreadsheet_safe: bool = False,
 ) -> None:
     """Write labels as a long table, or (sentences with tokens) as CoNLL with one column per annotator."""
-    _require_path(path, "write_labels")
-    write_encoded(
-        path, _find_format(path, format, spreadsheet_safe=spreadsheet_safe).encode_labels(labels, corpus, str(path))
-    )
+    found = _find_format(path, format, "write_labels", spreadsheet_safe=spreadsheet_safe)
+    write_encoded(path, found.encode_labels(labels, corpus, str(path)))
 
 
 def write_corpus(
     path: str | Path, corpus: Corpus, *, format: str | None = None, spreadsheet_safe: bool = False
 ) -> None:
     """Write a corpus with its gold: a table of texts; CoNLL, jsonl or parquet for sentences."""
-    _require_path(path, "write_corpus")
-    write_encoded(path, _find_format(path, format, spreadsheet_safe=spreadsheet_safe).encode_corpus(corpus, str(path)))
+    found = _find_format(path, format, "write_corpus", spreadsheet_safe=spreadsheet_safe)
+    write_encoded(path, found.encode_corpus(corpus, str(path)))
 
 
 def write_estimate(
@@ -231,32 +227,27 @@ def write_estimate(
     spreadsheet_safe: bool = False,
 ) -> None:
     """Write answers: a table for documents; CoNLL, jsonl or parquet of tags for sentences."""
-    _require_path(path, "write_estimate")
-    write_encoded(
-        path, _find_format(path, format, spreadsheet_safe=spreadsheet_safe).encode_estimate(estimate, corpus, str(path))
-    )
+    found = _find_format(path, format, "write_estimate", spreadsheet_safe=spreadsheet_safe)
+    write_encoded(path, found.encode_estimate(estimate, corpus, str(path)))
 
 
 def write_table(
     path: str | Path, table: pl.DataFrame, *, format: str | None = None, spreadsheet_safe: bool = False
 ) -> None:
     """Write a table as csv, tsv, parquet or jsonl, by suffix."""
-    _require_path(path, "write_table")
-    write_encoded(path, _find_format(path, format, spreadsheet_safe=spreadsheet_safe).encode_table(table, str(path)))
+    found = _find_format(path, format, "write_table", spreadsheet_safe=spreadsheet_safe)
+    write_encoded(path, found.encode_table(table, str(path)))
 
 
-def _find_format(path: str | Path, format: str | None, *, spreadsheet_safe: bool) -> FileFormat:
+def _find_format(path: str | Path, format: str | None, function: str, *, spreadsheet_safe: bool) -> FileFormat:
+    """Return the format to write in. Refuse data where the path should be: the two are easily swapped."""
+    require_kind(path, (str, Path), function, "The file comes first, then what goes into it.")
     found = find_format(path, format)
     return found.for_spreadsheets() if spreadsheet_safe else found
 
 
-def _require_path(path: object, function: str) -> None:
-    """Refuse what is written where the file should be named: the two are easily swapped."""
-    require_kind(path, (str, Path), function, "The file comes first, then what goes into it.")
-
-
 def write_encoded(path: str | Path, encoded: Encoded) -> None:
-    """Write what a format encoded: a file, or a folder."""
+    """Write what a format encoded to a file, a folder or a database."""
     if isinstance(encoded, bytes):
         write_bytes(path, encoded)
     elif callable(encoded):

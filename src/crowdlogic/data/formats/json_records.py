@@ -26,33 +26,23 @@ REMEDY = "Export the file again."
 
 
 def iterate_records(file: InputFile) -> Iterator[tuple[int, Any]]:
-    """The records and their numbers, from 1."""
+    """Yield the records and their numbers from 1: the elements of an array, or one value after the other."""
     with file.open_unpacked() as opened:
-        text = JsonText(opened, file.name)
+        text, number = JsonText(opened, file.name), 0
         if text.peek() == "[":
-            yield from _elements(text)
-        else:
-            yield from _values(text)
-
-
-def require_object(record: Any, number: int, file: InputFile) -> dict[str, Any]:
-    """The record, if it is an object."""
-    if not isinstance(record, dict):
-        kind = type(record).__name__
-        raise FormatError(f"{file.name}, record {number}: a JSON {kind} where an object is expected. {REMEDY}")
-    return record
-
-
-def _elements(text: JsonText) -> Iterator[tuple[int, Any]]:
-    """The elements of the array that the file is."""
-    number = 0
-    for number, value in iterate_elements(text):
-        yield number, value
-    text.require_end(number)
+            for number, value in iterate_elements(text):
+                yield number, value
+            text.require_end(number)
+            return
+        while text.peek():
+            number += 1
+            yield number, text.value(number)
+        if not number:
+            raise FormatError(f"{file.name}: the file is empty. {REMEDY}")
 
 
 def iterate_elements(text: JsonText) -> Iterator[tuple[int, Any]]:
-    """The elements of the array that comes next."""
+    """Yield the elements of the array that comes next, and their numbers from 1."""
     text.expect("[", 1)
     number = 0
     while text.peek() != "]":
@@ -63,13 +53,12 @@ def iterate_elements(text: JsonText) -> Iterator[tuple[int, Any]]:
     text.expect("]", number)
 
 
-def _values(text: JsonText) -> Iterator[tuple[int, Any]]:
-    number = 0
-    while text.peek():
-        number += 1
-        yield number, text.value(number)
-    if not number:
-        raise FormatError(f"{text.name}: the file is empty. {REMEDY}")
+def require_object(record: Any, number: int, file: InputFile) -> dict[str, Any]:
+    """Return the record if it is an object; raise an error otherwise."""
+    if not isinstance(record, dict):
+        kind = type(record).__name__
+        raise FormatError(f"{file.name}, record {number}: a JSON {kind} where an object is expected. {REMEDY}")
+    return record
 
 
 class JsonText:

@@ -1,4 +1,4 @@
-"""jsonl: one JSON object a line.
+"""JSON: one object a line (jsonl), or an array of objects (json).
 
 Flat objects make a table. Objects with tokens are sentences: {"item": ..., "tokens": [...], "tags": [...]} with one tag
 per token, or {"item": ..., "tokens": [...], "crowd": {"ann": [...], ...}} with the tags of every annotator.
@@ -21,7 +21,7 @@ from crowdlogic.data.folders import COLUMN_BYTES, parsed_limit, require_parsable
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_panics, require_rows
-from crowdlogic.data.intake.columns import ALIASES, find_roles, normalise_name
+from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.intake.contract import UNCONVERTIBLE, TableSource
 from crowdlogic.data.item_tables import corpus_from_records, crowd_from_records, holds_crowd
 from crowdlogic.errors import FormatError
@@ -29,13 +29,39 @@ from crowdlogic.errors import FormatError
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class Jsonl(TableFormat):
-    """One JSON object a line: rows of a table, or sentences."""
+class JsonRecords(TableFormat):
+    """Objects of JSON: rows of a table, or sentences. A subclass says how they are stored."""
+
+    def records(self, file: InputFile) -> tuple[list[dict[str, Any]], TableSource]:
+        """Return the objects of a file, at least one, and the source that numbers them."""
+        raise NotImplementedError
+
+    def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
+        """Read a table of flat objects."""
+        records, source = self.records(file)
+        return table_from_records(records, source), source
+
+    def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
+        """Read texts of a table, or sentences."""
+        records, source = self.records(file)
+        # Only fields of the first record are looked up: others may come in later records
+        present = {role: field for role, field in (columns or {}).items() if field in records[0]}
+        if "tokens" in find_roles(list(records[0]), present, where=source.name):
+            return corpus_from_records(records, source, columns)
+        return super().read_corpus(file, columns)
+
+
+class Jsonl(JsonRecords):
+    """One JSON object a line."""
 
     name, title, suffixes = "jsonl", "jsonl", (".jsonl", ".ndjson")
 
+    def records(self, file: InputFile) -> tuple[list[dict[str, Any]], TableSource]:
+        """Return the objects of all lines."""
+        return parse_jsonl(file.content, file.name)
+
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """A table of flat objects."""
+        """Read a table of flat objects with polars; what it cannot read is parsed line by line."""
         content = file.content.removeprefix(BYTE_ORDER_MARK)
         try:
             with hold_back_panics():
@@ -47,8 +73,7 @@ class Jsonl(TableFormat):
         except FormatError:
             raise
         except UNREADABLE:
-            records, source = parse_jsonl(content, file.name)
-            return table_from_records(records, source), source
+            return super().read_table(file)
         numbers = [number for number, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
         if len(numbers) != len(table):
             raise FormatError(
@@ -57,31 +82,52 @@ class Jsonl(TableFormat):
         return require_rows(table, file.name), TableSource(file.name, word="line", numbers=np.array(numbers))
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels of a table, or tokens with the tags of every annotator."""
-        if not _has_crowds(file.content):
+        """Read labels of a table, or tokens with the tags of every annotator."""
+        try:
+            first, _ = parse_jsonl(file.content.lstrip().partition(b"\n")[0], "")
+        except FormatError:
             return super().read_crowd(file, options)
-        records, source = parse_jsonl(file.content, file.name)
+        if not holds_crowd(first[0]):
+            return super().read_crowd(file, options)
+        records, source = self.records(file)
         return crowd_from_records(records, source, classes=options.classes, columns=options.columns)
 
-    def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
-        """Texts of a table, or sentences."""
-        records, source = parse_jsonl(file.content, file.name)
-        if "tokens" in find_roles(list(records[0]), _present(columns, records[0]), where=source.name):
-            return corpus_from_records(records, source, columns)
-        return super().read_corpus(file, columns)
+    def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
+        """Encode one object a row."""
+        return table.write_ndjson().encode()
+
+
+class JsonTable(JsonRecords):
+    """An array of objects."""
+
+    name, title, suffixes = "json", "json", (".json",)
+
+    def records(self, file: InputFile) -> tuple[list[dict[str, Any]], TableSource]:
+        """Return the elements of the array."""
+        numbered = [(number, require_object(record, number, file)) for number, record in iterate_records(file)]
+        if not numbered:
+            raise FormatError(f"{file.name}: an empty array. Give at least one object.")
+        source = TableSource(file.name, word="record", numbers=np.array([number for number, _ in numbered]))
+        return [record for _, record in numbered], source
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Read labels of a table, or tokens with the tags of every annotator."""
+        records, source = self.records(file)
+        if not holds_crowd(records[0]):
+            return super().read_crowd(file, options)
+        return crowd_from_records(records, source, classes=options.classes, columns=options.columns)
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
-        """One object a row."""
-        buffer = io.BytesIO()
-        table.write_ndjson(buffer)
-        return buffer.getvalue()
+        """Encode an array with one object a row, a row a line."""
+        rows = table.write_ndjson().rstrip("\n").split("\n") if len(table) else []
+        return ("[\n" + ",\n".join(rows) + "\n]\n").encode()
 
 
-JSONL = Jsonl()
+JSONL, JSON = Jsonl(), JsonTable()
 
 
 def parse_jsonl(content: bytes, name: str) -> tuple[list[dict[str, Any]], TableSource]:
-    """The objects one by one, or an error with the line of the first one that is wrong."""
+    """Parse the objects line by line; raise an error with the line of the first one that is wrong."""
     records, numbers = [], []
     for number, line in enumerate(content.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
         if line.strip():
@@ -127,22 +173,8 @@ def _parse_object(line: bytes, where: str) -> dict[str, Any]:
     return record
 
 
-def _present(columns: Mapping[str, str] | None, record: Mapping[str, Any]) -> dict[str, str]:
-    """Role -> field, of the fields that a record has; others may come in later records."""
-    return {role: field for role, field in (columns or {}).items() if field in record}
-
-
-def _has_crowds(content: bytes) -> bool:
-    """Whether the first object has {annotator: tags}."""
-    try:
-        records, _ = parse_jsonl(content.lstrip().partition(b"\n")[0], "")
-    except FormatError:
-        return False
-    return holds_crowd(records[0])
-
-
 def table_from_records(records: list[dict[str, Any]], source: TableSource) -> pl.DataFrame:
-    """The objects as a table. A field of mixed types is left out, unless its name says that it matters."""
+    """Make a table of objects. A field of mixed types is left out, unless its name identifies a role."""
     columns = list(dict.fromkeys(name for record in records for name in record))
     require_parsable(source.name, rows=len(records), columns=len(columns))
     roles = find_roles(columns, where=source.name).values()
@@ -156,49 +188,3 @@ def table_from_records(records: list[dict[str, Any]], source: TableSource) -> pl
                     f"{source.name}: the field {name!r} holds values of different types. Use one type throughout."
                 ) from None
     return pl.DataFrame(table)
-
-
-# json: an array of objects, which is a table or a list of sentences: jsonl in one array.
-
-
-class JsonTable(TableFormat):
-    """An array of objects: rows of a table, or sentences."""
-
-    name, title, suffixes = "json", "json", (".json",)
-
-    def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """A table of flat objects."""
-        records, source = _records(file)
-        return table_from_records(records, source), source
-
-    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels of a table, or tokens with the tags of every annotator."""
-        records, source = _records(file)
-        if not holds_crowd(records[0]):
-            return super().read_crowd(file, options)
-        return crowd_from_records(records, source, classes=options.classes)
-
-    def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
-        """Texts of a table, or sentences."""
-        records, source = _records(file)
-        if any(normalise_name(name) in ALIASES["tokens"] for name in records[0]):
-            return corpus_from_records(records, source)
-        return super().read_corpus(file, columns)
-
-    def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
-        """One object a row, a row a line."""
-        buffer = io.BytesIO()
-        table.write_ndjson(buffer)
-        rows = buffer.getvalue().rstrip(b"\n").split(b"\n") if len(table) else []
-        return b"[\n" + b",\n".join(rows) + b"\n]\n"
-
-
-JSON = JsonTable()
-
-
-def _records(file: InputFile) -> tuple[list[dict[str, Any]], TableSource]:
-    numbered = [(number, require_object(record, number, file)) for number, record in iterate_records(file)]
-    if not numbered:
-        raise FormatError(f"{file.name}: an empty array. Give at least one object.")
-    source = TableSource(file.name, word="record", numbers=np.array([number for number, _ in numbered]))
-    return [record for _, record in numbered], source

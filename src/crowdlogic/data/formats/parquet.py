@@ -6,8 +6,6 @@ import io
 import mmap
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,11 +19,9 @@ from crowdlogic.errors import DataError, FormatError
 
 # The footer of a Parquet file and the headers of its pages, read with bounds before polars is trusted with the file.
 #
-# A few bytes of a footer can claim billions of rows, or pages of gigabytes; a reader that believes them asks for the
-# memory at once, and where there is not so much the process ends without a word. So every number is held against the
-# size
-# of the file first: where each column begins and ends, how many values its pages hold, and how large the table would
-# be.
+# A few bytes of a footer can claim billions of rows or pages of gigabytes. A reader that trusts them allocates the
+# memory at once, and the process may be killed without a message. So every number is first compared with the size of
+# the file: where each column begins and ends, how many values its pages hold, and how large the table would be.
 #
 # The layout is Thrift's compact protocol: a struct is a run of fields, each with a type and a number.
 #
@@ -55,92 +51,73 @@ NAME, CHILDREN, REPETITION, LENGTH = 4, 5, 3, 2  # SchemaElement
 
 
 class DamagedError(ValueError):
-    """What is read is no Thrift, or claims what cannot be."""
+    """The bytes are not Thrift, or claim something impossible."""
 
 
-@dataclass(eq=False)
 class Compact:
-    """Thrift's compact protocol over bytes.
+    """Reader of Thrift's compact protocol, which refuses too many values and too deep nesting.
 
-    Attributes:
+    Args:
         content: The bytes.
-        at: The next byte.
-        left: How many more values may be read.
+        left: Number of values that may be read.
     """
 
-    content: bytes
-    at: int = 0
-    left: int = MOST_ENTRIES
+    def __init__(self, content: bytes, left: int = MOST_ENTRIES) -> None:
+        self.content, self.at, self.left = content, 0, left
 
-    def byte(self) -> int:
-        """The next byte."""
-        if self.at >= len(self.content):
-            raise DamagedError("it ends in the middle of a value")
-        self.at += 1
-        return self.content[self.at - 1]
+    def take(self, size: int) -> bytes:
+        """Return the next bytes."""
+        if size > len(self.content) - self.at:
+            raise DamagedError("a value is longer than the file")
+        self.at += size
+        return self.content[self.at - size : self.at]
 
     def varint(self) -> int:
-        """A number of any length, seven bits a byte."""
-        found = shift = 0
-        while shift < 70:
-            byte = self.byte()
+        """Return a number of any length, stored with seven bits per byte."""
+        found = 0
+        for shift in range(0, 70, 7):
+            byte = self.take(1)[0]
             found |= (byte & 127) << shift
             if byte < 128:
                 return found
-            shift += 7
         raise DamagedError("a number is too long")
 
     def number(self) -> int:
-        """A number with a sign, in zigzag."""
+        """Return a signed number in zigzag encoding."""
         found = self.varint()
         return (found >> 1) ^ -(found & 1)
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
-        """A struct: the values of its fields by their numbers."""
+        """Return the values of a struct by the numbers of its fields."""
         fields: dict[int, Any] = {}
         field = 0
-        while header := self.byte():
+        while header := self.take(1)[0]:
             field = field + (header >> 4) if header >> 4 else self.number()
             fields[field] = self.value(header & 15, depth + 1)
         return fields
 
     def value(self, kind: int, depth: int, *, listed: bool = False) -> Any:
-        """A value of a kind; in a list, a boolean is a byte of its own."""
+        """Return a value of a type. In a list a boolean takes a byte; elsewhere the type itself is its value."""
         self.left -= 1
         if self.left < 0 or depth > DEEPEST:
-            raise DamagedError("it holds too much, or too deep")
+            raise DamagedError("it holds too many values or is nested too deep")
         if kind in (TRUE, FALSE):
-            return self.byte() == 1 if listed else kind == TRUE
+            return self.take(1)[0] == 1 if listed else kind == TRUE
         if kind in (LIST, SET):
-            return self.list(depth)
+            header = self.take(1)[0]
+            size = header >> 4 if header >> 4 < 15 else self.varint()
+            if size > self.left:
+                raise DamagedError("a list is too long")
+            return [self.value(header & 15, depth + 1, listed=True) for _ in range(size)]
         if kind == STRUCT:
             return self.struct(depth)
-        return self._simple(kind)
-
-    def _simple(self, kind: int) -> int | bytes:
-        """A number, or bytes as they are."""
         if kind in (I16, I32, I64):
             return self.number()
         if kind == BYTE:
-            return self.byte()
+            return self.take(1)[0]
         if kind in (DOUBLE, BINARY):
-            return self.skip(8 if kind == DOUBLE else self.varint())
-        raise DamagedError(f"there is no type {kind} here")
-
-    def list(self, depth: int) -> list[Any]:
-        """A list of values of one kind."""
-        header = self.byte()
-        size = header >> 4 if header >> 4 < 15 else self.varint()
-        if size > self.left:
-            raise DamagedError("a list is too long")
-        return [self.value(header & 15, depth + 1, listed=True) for _ in range(size)]
-
-    def skip(self, size: int) -> bytes:
-        """The next bytes."""
-        if size > len(self.content) - self.at:
-            raise DamagedError("a text is longer than the file")
-        self.at += size
-        return self.content[self.at - size : self.at]
+            return self.take(8 if kind == DOUBLE else self.varint())
+        raise DamagedError(f"type {kind} is unknown")
 
 
 def check_parquet(content: bytes | mmap.mmap, name: str) -> None:
@@ -148,7 +125,7 @@ def check_parquet(content: bytes | mmap.mmap, name: str) -> None:
 
     Args:
         content: The file.
-        name: What messages call it.
+        name: Name of the file for messages.
     """
     try:
         footer = _footer(content)
@@ -276,9 +253,6 @@ def _pages(content: bytes | mmap.mmap, at: int, end: int) -> Iterator[tuple[dict
         raise DamagedError("a page reaches beyond its column")
 
 
-MAGIC = b"PAR1"
-
-
 class Parquet(TableFormat):
     """A table with types."""
 
@@ -286,25 +260,21 @@ class Parquet(TableFormat):
 
     def recognises(self, head: bytes) -> bool:
         """Every parquet file begins with the same four bytes."""
-        return head.startswith(MAGIC)
+        return head.startswith(PARQUET_MAGIC)
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """The table, types as stored."""
+        """Read the table with types as stored."""
         try:
-            table = self._parse(file)
+            # An open file, because brackets in a path would be taken for a pattern
+            with file.open() if file.is_plain else io.BytesIO(file.content) as opened:
+                table = read_parquet(opened, file.name)
+        except DataError:
+            raise
         except UNREADABLE as problem:
-            if isinstance(problem, DataError):
-                raise
             raise FormatError(
                 f"{file.name}: is not a parquet file that can be read ({str(problem)[:80]})."
             ) from problem
         return require_rows(table, file.name), TableSource(file.name)
-
-    def _parse(self, file: InputFile) -> pl.DataFrame:
-        if not file.is_plain:
-            return read_parquet(io.BytesIO(file.content), file.name)
-        with file.open() as opened:  # a path would be taken for a pattern where it has brackets
-            return read_parquet(opened, file.name)
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
         """The table as one parquet file."""
@@ -323,21 +293,13 @@ def read_parquet(file: BinaryIO, name: str) -> pl.DataFrame:
         file: The file, opened.
         name: What messages call it.
     """
-    with _view(file) as content:
-        check_parquet(content, name)
+    if isinstance(file, io.BytesIO):
+        check_parquet(file.getvalue(), name)
+    elif not os.fstat(file.fileno()).st_size:
+        check_parquet(b"", name)
+    else:
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            check_parquet(content, name)
     file.seek(0)
     with hold_back_panics():
         return pl.read_parquet(file, glob=False)
-
-
-@contextmanager
-def _view(file: BinaryIO) -> Iterator[bytes | mmap.mmap]:
-    """The bytes of a file, without reading those that nobody asks for."""
-    if isinstance(file, io.BytesIO):
-        yield file.getvalue()
-        return
-    if not os.fstat(file.fileno()).st_size:
-        yield b""
-        return
-    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-        yield mapped

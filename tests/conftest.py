@@ -27,7 +27,12 @@ MISSING = [
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests marked `data` where CROWDLOGIC_DATA does not name a folder."""
+    """Skip tests whose extension was removed, and tests marked `data` if CROWDLOGIC_DATA does not name a folder."""
+    for item in items:
+        named = [name for mark in item.iter_markers("extension") for name in mark.args]
+        absent = [name for name in named if not find_spec(f"crowdlogic.extensions.{name}")]
+        if absent:
+            item.add_marker(pytest.mark.skip(reason=f"without the extension {', '.join(absent)}"))
     folder = os.environ.get("CROWDLOGIC_DATA", "")
     if folder and Path(folder).is_dir():
         return

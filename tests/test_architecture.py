@@ -90,6 +90,7 @@ def enforced_layers() -> list[set[str]]:
     return [set(re.split(r"\s*\|\s*", layer)) for layer in reversed(layers)]
 
 
+@pytest.mark.extension("compat", "networks", "paper", "review", "scale", "tools")
 def test_every_path_exists() -> None:
     paths = named_paths(PAGE)
 
@@ -104,6 +105,7 @@ def test_every_name_is_defined_where_the_page_says() -> None:
     assert sorted(pair for pair in named if pair[0] not in defined_names(PACKAGE / pair[1])) == []
 
 
+@pytest.mark.extension("compat", "networks", "paper", "review", "scale", "tools")
 def test_the_table_of_extension_points_is_the_generated_one() -> None:
     assert extension_points() in PAGE
 
@@ -211,6 +213,7 @@ def test_a_page_of_another_package_is_shown(done: tuple[Path, str]) -> None:
     assert "A toy counted 2 annotators." in page
 
 
+@pytest.mark.extension("compat", "networks", "paper", "review", "scale", "tools")
 def test_the_guide_for_contributors_names_only_groups_and_commands_that_exist() -> None:
     guide, makefile = ((ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "Makefile"))
     groups = {value.group for value in vars(registry).values() if isinstance(value, Registry)}

@@ -88,6 +88,7 @@ def test_a_name_that_sounds_like_one_is_answered_with_it_and_the_way_to_it(packa
     }
 
 
+@pytest.mark.extension("compat")
 def test_a_name_that_moved_to_a_submodule_is_found_there() -> None:
     for name, place in {"KimCNN": "extensions.networks", "TwoStage": "learning", "from_matrix": "data"}.items():
         with pytest.raises(AttributeError, match=rf"It is crowdlogic\.{place}\.{name}\.$"):

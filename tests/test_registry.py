@@ -22,6 +22,7 @@ def test_every_entry_is_where_the_list_says(kinds: Registry) -> None:
         assert kinds.load(name).__name__, name
 
 
+@pytest.mark.extension("compat")
 def test_an_unknown_name_is_refused_with_the_nearest_one_and_the_whole_list() -> None:
     with pytest.raises(OptionError) as caught:
         TRUTH_METHODS.load("dawid-skeen")
@@ -100,6 +101,7 @@ def test_one_can_be_added_for_this_process_and_only_once() -> None:
         things.add("mean", "statistics:fmean")
 
 
+@pytest.mark.extension("networks")
 def test_what_needs_an_extra_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
     def without_torch(module: str) -> object:
         raise ModuleNotFoundError("No module named 'torch'", name="torch")

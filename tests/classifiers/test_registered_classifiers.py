@@ -17,6 +17,7 @@ def test_every_architecture_has_its_name() -> None:
     assert all(CLASSIFIERS.load(name).name == name for name in CLASSIFIERS)
 
 
+@pytest.mark.extension("networks")
 def test_a_name_that_is_unknown_is_refused_with_the_nearest() -> None:
     with pytest.raises(OptionError) as caught:
         CLASSIFIERS.load("kim_cnn")
@@ -27,6 +28,7 @@ def test_a_name_that_is_unknown_is_refused_with_the_nearest() -> None:
     )
 
 
+@pytest.mark.extension("networks")
 def test_without_torch_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [
         name for name in sys.modules if name.startswith(("crowdlogic.classifiers.", "crowdlogic.extensions.networks."))
@@ -42,6 +44,7 @@ def test_without_torch_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     )
 
 
+@pytest.mark.extension("networks")
 def test_nothing_heavy_is_imported_before_it_is_asked_for() -> None:
     program = (
         "import sys, crowdlogic.registry as c\n"

@@ -290,6 +290,7 @@ def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
     assert all(min(json.loads(line)["confidence"]) >= 0.9 for line in sure)
 
 
+@pytest.mark.extension("compat")
 @pytest.mark.parametrize(
     ("words", "line"),
     [

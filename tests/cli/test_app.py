@@ -83,6 +83,7 @@ def test_the_module_runs_as_a_command() -> None:
     assert done.stdout.strip() == "0.1.0"
 
 
+@pytest.mark.extension("paper", "tools")
 @pytest.mark.parametrize(
     ("words", "line"),
     [

@@ -39,6 +39,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.extension("paper")
 @pytest.mark.parametrize("words", PRINTING)
 def test_a_result_that_cannot_be_printed_is_one_line(folder: Path, words: str) -> None:
     for redirected, said in ((">&-", "standard output is closed"), (">/dev/full", "No space left on device")):
@@ -50,6 +51,7 @@ def test_a_result_that_cannot_be_printed_is_one_line(folder: Path, words: str) -
         assert "Exception ignored" not in done.stderr
 
 
+@pytest.mark.extension("review")
 @pytest.mark.parametrize("words", WRITING)
 def test_files_are_written_when_their_summary_cannot_be_printed(folder: Path, words: str) -> None:
     for redirected in (">&-", ">/dev/full", "2>&-", "2>/dev/full", ">&- 2>&-", "<&- >&- 2>&-"):

@@ -44,6 +44,7 @@ def test_in_and_out_stand_side_by_side(run: Run) -> None:
     assert run("convert", "l.csv", "m.csv", "-o", "n.csv").code == 2
 
 
+@pytest.mark.extension("tools")
 def test_gold_is_written_in_formats_of_one_answer_per_item(run: Run) -> None:
     Path("g.csv").write_text("item,text,label\nu,one,x\nv,two,y\n")
     Path("t.conll").write_text("Ann B-PER\nLee I-PER\n")
@@ -57,6 +58,7 @@ def test_gold_is_written_in_formats_of_one_answer_per_item(run: Run) -> None:
     assert Path("h.csv").read_text() == "item,text,label\n0,one,x\n1,two,y\n"
 
 
+@pytest.mark.extension("tools")
 def test_labels_of_several_annotators_must_be_aggregated_for_formats_of_one_answer(run: Run) -> None:
     Path("l.csv").write_text(CSV)
 

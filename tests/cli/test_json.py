@@ -91,6 +91,7 @@ def validate(words: str, found: Any) -> None:
     assert all(Path(path).exists() for path in found["written"])
 
 
+@pytest.mark.extension("review", "scale")
 def test_what_every_command_prints_is_valid_and_names_what_was_written(
     folder: Path, run: Callable[..., Result]
 ) -> None:
@@ -102,6 +103,7 @@ def test_what_every_command_prints_is_valid_and_names_what_was_written(
                 assert call[call.index("-o") + 1] in found["written"]
 
 
+@pytest.mark.extension("networks", "paper")
 @pytest.mark.parametrize("words", WITH_TORCH)
 def test_what_commands_of_networks_print_is_valid(words: str, folder: Path, run: Callable[..., Result]) -> None:
     pytest.importorskip("torch")
@@ -121,6 +123,7 @@ def test_aggregate_gives_the_counts_and_the_expected_accuracy_with_its_interval(
     assert found["written"] == ["truth.csv"]
 
 
+@pytest.mark.extension("review")
 @pytest.mark.parametrize("call", [["aggregate", "labels.csv"], ["convert", "labels.csv"], ["next", "labels.csv"]])
 def test_a_result_on_standard_output_excludes_json(call: list[str], folder: Path, run: Callable[..., Result]) -> None:
     done = run(*call, "-o", "-", "--json")
@@ -129,6 +132,7 @@ def test_a_result_on_standard_output_excludes_json(call: list[str], folder: Path
     assert "--json and -o - both print to standard output" in done.err
 
 
+@pytest.mark.extension("networks", "paper", "review", "scale")
 def test_the_page_is_generated_and_covers_every_command() -> None:
     pytest.importorskip("torch")  # the commands of networks are imported
 
@@ -140,6 +144,7 @@ def test_the_page_is_generated_and_covers_every_command() -> None:
         assert import_module(command.module).OUTPUTS
 
 
+@pytest.mark.extension("networks", "paper", "review", "scale")
 def test_the_page_is_printed_by_a_command() -> None:
     pytest.importorskip("torch")
 

@@ -76,6 +76,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.extension("networks", "paper")
 @pytest.mark.parametrize("typed", MESSAGES)
 def test_a_wrong_turn_is_one_whole_sentence(
     files: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], typed: str

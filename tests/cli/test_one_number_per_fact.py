@@ -61,6 +61,7 @@ def test_the_scores_of_a_truth_method(run: Run, demo: Demo, method: str) -> None
         assert demo.report["overview"]["scores"][0]["majority"] == pytest.approx(expected, abs=EXACT)
 
 
+@pytest.mark.extension("review")
 @pytest.mark.parametrize("method", ["majority", "dawid-skene", "glad", "ebcc", "ensemble", "pool"])
 def test_the_confidence_of_an_item_by_a_truth_method(run: Run, demo: Demo, method: str) -> None:
     run("aggregate", demo.folder / "labels.csv", "-m", method, "-o", "a.csv")
@@ -77,6 +78,7 @@ def test_the_confidence_of_an_item_by_a_truth_method(run: Run, demo: Demo, metho
     np.testing.assert_allclose(planned["confidence"], planned["confidence_of_aggregate"], rtol=0, atol=EXACT)
 
 
+@pytest.mark.extension("review")
 def test_how_many_answers_of_labels_are_likely_wrong(run: Run, demo: Demo) -> None:
     labels, gold = demo.folder / "labels.csv", demo.folder / "gold.csv"
 
@@ -100,6 +102,7 @@ def test_how_many_answers_of_labels_are_likely_wrong(run: Run, demo: Demo) -> No
     assert said in page["labels"]["findings"][0]["text"]
 
 
+@pytest.mark.extension("review")
 def test_the_figures_of_a_run(run: Run, demo: Demo) -> None:
     folder = demo.folder / "run"
     loaded = crowdlogic.load_run(folder)
@@ -124,6 +127,7 @@ def test_the_figures_of_a_run(run: Run, demo: Demo) -> None:
     assert demo.report["labels"]["expected_wrong"] == pytest.approx(expected.expected_mistakes, abs=1e-3)
 
 
+@pytest.mark.extension("review")
 def test_the_confidence_of_an_item_of_a_run(run: Run, demo: Demo) -> None:
     folder = demo.folder / "run"
     stated = crowdlogic.load_run(folder).learned.to_frame()

@@ -20,6 +20,7 @@ def unwrap(text: str) -> str:
     return re.sub(r"-\s+", "-", " ".join(text.split()))
 
 
+@pytest.mark.extension("compat")
 def test_a_truth_method_and_a_format_are_listed_and_work(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "labels.semi").write_text(LABELS)
 
@@ -36,6 +37,7 @@ def test_a_truth_method_and_a_format_are_listed_and_work(installed: Path, tmp_pa
     assert refused.stderr.endswith("m-msr, toy.\n")
 
 
+@pytest.mark.extension("paper")
 def test_a_learning_method_a_classifier_and_a_predicate_are_listed_and_work(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "labels.semi").write_text(LABELS)
     (tmp_path / "items.csv").write_text("item,text\nu,so good!\nv,so so\n")

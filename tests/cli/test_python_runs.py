@@ -104,6 +104,7 @@ def test_the_verdicts_of_the_training_are_there_without_the_classifier(
     assert found.annotator_table().equals(learned.annotator_table())
 
 
+@pytest.mark.extension("networks")
 @pytest.mark.usefixtures("learned")
 @pytest.mark.parametrize("words", [("predict", "run", "test.csv", "-o", "p.csv"), ("review", "run")])
 def test_what_needs_the_classifier_says_how_to_bring_it(run: Run, words: tuple[str, ...]) -> None:

@@ -39,6 +39,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.extension("review")
 @pytest.mark.usefixtures("trained")
 def test_outputs_that_would_overwrite_inputs_or_runs_are_refused(run: Callable[..., Result]) -> None:
     Path("l.csv").write_text(CSV)

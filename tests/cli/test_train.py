@@ -159,6 +159,7 @@ def test_a_rule_that_contradicts_the_labels_is_named(run: Run, reviews: Simulati
     ]
 
 
+@pytest.mark.extension("networks")
 @pytest.mark.parametrize(
     ("words", "line"),
     [
@@ -382,6 +383,7 @@ def test_resuming_where_there_is_nothing_begins(run: Run, reviews: Simulation) -
     assert Path("out/labels.parquet").exists()
 
 
+@pytest.mark.extension("networks")
 def test_nothing_needs_torch_for_the_linear_model(run: Run, reviews: Simulation) -> None:
     code = "import sys; sys.modules['torch'] = None; from crowdlogic.cli.app import main; main()"
     words = [sys.executable, "-c", code, *WORDS, "--rules", "but.rules", "--epochs", "1", "-o", "out"]
@@ -501,6 +503,7 @@ def test_items_whose_truth_is_known_are_learnt_from(run: Run) -> None:
     assert reported.code == 0
 
 
+@pytest.mark.extension("paper")
 def test_a_method_that_cannot_use_known_truth_says_so(run: Run) -> None:
     write_simulated(simulate_ner(2, items=40, test_items=10, annotators=8, labels_per_item=3))
 

@@ -160,6 +160,7 @@ def test_anchors_are_believed(iterative: TruthMethod) -> None:
     np.testing.assert_array_equal(estimate.answer[:150], labels.truth[:150])
 
 
+@pytest.mark.extension("compat")
 @pytest.mark.parametrize("name", ["majority", "wawa", "pm", "catd", "zero-based-skill", "kos", "m-msr"])
 def test_methods_that_cannot_use_anchors_say_so(name: str) -> None:
     with pytest.raises(OptionError) as refused:

@@ -15,6 +15,7 @@ from crowdlogic.store.options import decode_options, encode_options, find_python
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
 
+@pytest.mark.extension("networks")
 @pytest.mark.parametrize(
     ("name", "options", "start"),
     [

@@ -46,6 +46,7 @@ def test_an_unknown_method_is_named_with_its_neighbour() -> None:
         truth_method("dawidskene")
 
 
+@pytest.mark.extension("compat")
 def test_two_methods_need_sequences_and_seven_cannot_use_anchors() -> None:
     assert {name for name in TRUTH_METHODS if needs_sequences(name)} == {"hmm-crowd", "bsc-seq"}
     assert {name for name in TRUTH_METHODS if not uses_anchors(name)} == {

@@ -88,6 +88,7 @@ def test_a_file_that_is_not_there_and_standard_input_are_errors(tmp_path: Path) 
         diagnose(DoctorOptions(file="-"))
 
 
+@pytest.mark.extension("tools")
 def test_an_export_says_what_was_left_out_and_comes_back_in_its_own_shape(tmp_path: Path) -> None:
     tasks = [
         task(1, "one", annotation("ann", choice("x")), annotation("bob", choice("y"))),
@@ -102,6 +103,7 @@ def test_an_export_says_what_was_left_out_and_comes_back_in_its_own_shape(tmp_pa
     assert found.first[1].startswith(f"crowdlogic aggregate {path} -o consensus.json")
 
 
+@pytest.mark.extension("tools")
 def test_a_folder_that_cannot_be_read_has_a_problem(tmp_path: Path) -> None:
     labels = from_frame({"item": ["u"], "annotator": ["a"], "label": ["x"]})
     write_labels(tmp_path / "d.hf", labels)

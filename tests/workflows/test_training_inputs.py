@@ -53,6 +53,7 @@ def test_labels_without_items_and_rules_with_errors_are_refused(trained: Trained
         read_training_inputs(replace(trained.options, rules=str(tmp_path / "bad.rules")))
 
 
+@pytest.mark.extension("networks")
 def test_the_share_of_words_with_a_vector_is_noticed(trained: Trained, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     vectors = tmp_path / "vectors.txt"

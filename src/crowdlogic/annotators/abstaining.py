@@ -76,7 +76,7 @@ def find_labelling_functions(labels: CrowdLabels) -> Bools:
     Fewer than MIN_EACH labels per annotator and class are too few to tell.
     """
     cell = labels.annotator.astype(np.int64) * labels.n_classes + labels.label
-    given = sum_by(cell, len(labels.annotators) * labels.n_classes).reshape(-1, labels.n_classes)
+    given = sum_by(cell, len(labels.annotators) * labels.n_classes).reshape(len(labels.annotators), labels.n_classes)
     return find_one_sided(given)
 
 

@@ -30,6 +30,7 @@ def fresh(folder: Path, name: str) -> Path:
     return folder / f"f{len(list(folder.iterdir()))}{load_format(name).suffixes[0]}"
 
 
+@pytest.mark.extension("tools")
 def test_the_list_of_formats_is_the_one_that_the_docs_promise() -> None:
     assert {"csv", "jsonl", "parquet", "conll", "huggingface", "label-studio", "prodigy", "potato"} <= set(HOLD_LABELS)
     assert {*HOLD_LABELS, "conll2003", "spacy", "fasttext"} <= set(HOLD_ANSWERS)

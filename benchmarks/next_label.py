@@ -303,7 +303,8 @@ SIMULATED: dict[str, tuple[Callable[[], Crowd], Dependence | None]] = {
     "later: 20 % are traps, 4 classes, 3 labels": (partial(traps, 0.2, 4, 3), PUBLIC_CROWDS),
     "later: 40 % are traps, 3 classes, 8 labels": (partial(traps, 0.4, 3, 8), PUBLIC_CROWDS),
 }
-"""Those called *later* were drawn after `skills.SHARED` had been set by the others. `forecast_view.FORETOLD` was set by
+"""Those called *later* were drawn after `next_labels.SHARED_DOUBT` had been set by the others.
+`next_labels.FORECAST_SHARED` was set by
 other draws, some with the same settings, with an eye on these (docs/decisions/0043)."""
 
 

@@ -1,4 +1,4 @@
-"""Who may talk to the server."""
+"""Access policy of the server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.extensions.review.conftest import TOKEN, Served
 
 from crowdlogic.extensions.review import access
-from crowdlogic.extensions.review.access import HEADERS, LARGEST_BODY, Access, Guard
+from crowdlogic.extensions.review.access import HEADERS, MAX_BODY, Access, Guard
 
 OPEN = Access(secret=None, port=80, hosts=frozenset({"box.example.org"}), accepts_addresses=True)
 OWN = Access(secret="s", port=8000)
@@ -103,10 +103,10 @@ def test_the_pages_own_requests_pass(served: Served) -> None:
 
 
 def test_a_request_that_is_too_large_is_refused(served: Served) -> None:
-    large = b" " * (LARGEST_BODY + 1)
+    large = b" " * (MAX_BODY + 1)
 
     assert served.client.post("/api/decisions", content=large).status_code == 413
-    pieces = (b" " * 1000 for _ in range(LARGEST_BODY // 1000 + 2))
+    pieces = (b" " * 1000 for _ in range(MAX_BODY // 1000 + 2))
     assert served.client.post("/api/decisions", content=pieces).status_code == 413  # without a length
 
 

@@ -44,12 +44,12 @@ def test_every_token_of_other_tags_is_a_span_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("form", "item", "answer", "message"),
     [
-        (CLASSES, 0, "3", "'3' is not a class. There are 1, 2."),
+        (CLASSES, 0, "3", "'3' is not a class. Choose one of 1, 2."),
         (CLASSES, 0, ["1"], "An answer is a class, or one tag for each token of a sentence."),
         (CLASSES, 0, None, "An answer is a class, or one tag for each token of a sentence."),
         (SPANS, 0, "O", "An answer is a class, or one tag for each token of a sentence."),
         (SPANS, 0, ["O"], "1 tag for 3 tokens. Give one for each token."),
-        (SPANS, 0, ["O", "O", "B-PRE"], "'B-PRE' is not a class. Did you mean 'B-PER'? There are B-LOC, B-PER, I-LOC, I-PER, O."),
+        (SPANS, 0, ["O", "O", "B-PRE"], "'B-PRE' is not a class. Did you mean 'B-PER'? Choose one of B-LOC, B-PER, I-LOC, I-PER, O."),
     ],
 )  # fmt: skip
 def test_what_is_no_answer_is_refused(form: AnswerForm, item: int, answer: object, message: str) -> None:
@@ -66,7 +66,7 @@ def test_what_is_no_answer_is_refused(form: AnswerForm, item: int, answer: objec
         ([(3, 5, "PER")], "The span 3 to 5 overlaps another, or does not fit 4 tokens."),
         ([(1, 1, "PER")], "The span 1 to 1 overlaps another, or does not fit 4 tokens."),
         ([(-1, 1, "PER")], "The span -1 to 1 overlaps another, or does not fit 4 tokens."),
-        ([(0, 1, "ORG")], "'ORG' is not a type. There are LOC, PER."),
+        ([(0, 1, "ORG")], "'ORG' is not a type. Choose one of LOC, PER."),
     ],
 )
 def test_spans_that_do_not_fit_are_refused(spans: list[tuple[int, int, str]], message: str) -> None:
@@ -99,4 +99,4 @@ def test_a_span_that_the_tags_cannot_hold_is_refused() -> None:
     with pytest.raises(DataError) as caught:
         form.tags_of_spans(0, [{"start": 0, "end": 2, "type": "PER"}])
 
-    assert str(caught.value) == "These spans cannot be written with the tags B-PER, O: one is missing."
+    assert str(caught.value) == "These spans cannot be represented with the tags B-PER, O, one of which is missing."

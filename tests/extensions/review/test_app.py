@@ -72,7 +72,7 @@ def test_nothing_else_is_served(served: Served, path: str) -> None:
         ({"request": "r", "item": 0, "reviewer": "a", "seconds": "NaN"}, "seconds"),
         ({"request": "r", "item": 10**30, "reviewer": "a"}, "item"),
         ({"request": "r", "item": True, "reviewer": "a"}, "item: Input should be a valid integer"),
-        ({"request": "r", "item": 0, "reviewer": "a", "spans": []}, "Spans are of sentences."),
+        ({"request": "r", "item": 0, "reviewer": "a", "spans": []}, "Spans are only valid for sentences."),
     ],
 )
 def test_what_makes_no_sense_is_answered_with_the_reason(served: Served, body: dict[str, Any], said: str) -> None:

@@ -41,7 +41,7 @@ def test_a_sentence_names_a_few_and_counts_the_rest() -> None:
 
     assert sentence == (
         "1 decision changed 1 other answer; expected mistakes among the answers left 2 → 1; w0 is no longer 'spammer'; "
-        "w1 is no longer 'spammer'; w2 is no longer 'spammer'; 2 more annotators stand otherwise."
+        "w1 is no longer 'spammer'; w2 is no longer 'spammer'; 2 more annotators have new flags."
     )
 
 
@@ -49,8 +49,8 @@ def test_a_rise_of_the_expected_mistakes_is_explained() -> None:
     sentence = RefitChanges(decisions=10, changed=0, mistakes_before=30.1, mistakes_after=31.2).sentence
 
     assert sentence == (
-        "10 decisions changed 0 other answers; expected mistakes among the answers left 30 → 31 (more, since "
-        "your decisions make the annotators look less reliable: other answers are now less sure)."
+        "10 decisions changed 0 other answers; expected mistakes among the answers left 30 → 31 (more, because "
+        "your decisions lowered the estimated reliability of the annotators)."
     )
 
 

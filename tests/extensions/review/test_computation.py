@@ -12,7 +12,7 @@ from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.simulate.crowds import label_truth, simulate_crowd
 from crowdlogic.data.wording import list_names
 from crowdlogic.extensions.review.next_labels import annotator_skills, choose_next
-from crowdlogic.extensions.review.plan_page import MOST_ITEMS, compute_plan
+from crowdlogic.extensions.review.plan_page import MAX_ITEMS, compute_plan
 from crowdlogic.reporting.inputs import Context, ReportInputs
 from crowdlogic.truth.ensemble import Ensemble
 
@@ -33,7 +33,7 @@ def test_the_page_shows_the_plan_of_the_command() -> None:
     assert found is not None
     assert found.n_labels == len(batch.item) > 0
     assert found.n_items == len(np.unique(batch.item))
-    assert len(found.items) == min(MOST_ITEMS, found.n_items)
+    assert len(found.items) == min(MAX_ITEMS, found.n_items)
     first = found.items[0]
     asked = [str(given.labels.annotators[j]) for j in batch.annotator[batch.item == batch.item[0]].tolist()]
     assert (first.item, list(first.annotators)) == (str(given.labels.items[int(batch.item[0])]), asked)
@@ -87,6 +87,6 @@ def test_who_is_flagged_is_not_asked_and_the_page_says_so() -> None:
     assert flagged
     assert not {name for one in found.items for name in one.annotators} & set(flagged)
     assert [one.text for one in found.findings if "not asked" in one.text] == [
-        f"{list_names(flagged)} {'is' if len(flagged) == 1 else 'are'} not asked for more labels: see why on the page of "
-        f"annotators."
+        f"{list_names(flagged)} {'is' if len(flagged) == 1 else 'are'} not asked for more labels: see the page on "
+        f"annotators for the reasons."
     ]

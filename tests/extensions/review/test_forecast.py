@@ -8,7 +8,7 @@ import pytest
 from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.simulate.crowds import simulate_crowd
 from crowdlogic.extensions.review.next_labels import (
-    WORTHWHILE,
+    MIN_GAIN,
     Forecast,
     NextLabels,
     annotator_skills,
@@ -23,7 +23,7 @@ from crowdlogic.truth.dawid_skene import DawidSkene
 
 def forecast(votes: Floats, gain: Floats) -> Forecast:
     batch = NextLabels(item=np.arange(len(gain)), annotator=np.zeros(len(gain), dtype=np.int64), gain=gain)
-    worth = int((votes >= WORTHWHILE).sum())
+    worth = int((votes >= MIN_GAIN).sum())
     return Forecast(
         units=1000, accuracy=0.931, votes=votes, worth_buying=worth, decisions=np.full(1000, 0.4), batch=batch
     )
@@ -94,7 +94,7 @@ def test_the_forecast_of_labels_agrees_with_the_batch() -> None:
     assert found.accuracy == pytest.approx(estimate.confidence.mean())
     assert 0.8 * found.gain_of_votes(200) < batch.total / 800 < 2 * found.gain_of_votes(200)
     assert (np.diff(found.votes) <= 0).all()
-    assert found.worth_buying == (usable_gains(labels, estimate, skills) >= WORTHWHILE).sum() > 0
+    assert found.worth_buying == (usable_gains(labels, estimate, skills) >= MIN_GAIN).sum() > 0
     assert found.decisions[0] == pytest.approx(1 - estimate.confidence.min())
 
 

@@ -12,8 +12,8 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import simulate_crowd, simulate_hard_crowd
 from crowdlogic.extensions.review.next_labels import (
-    FORETOLD,
-    SHARED,
+    FORECAST_SHARED,
+    SHARED_DOUBT,
     Skills,
     annotator_skills,
     batch_gains,
@@ -110,7 +110,7 @@ def test_what_knows_the_items_keeps_what_it_states() -> None:
     seen, view = forecast_view(labels, learned, skills)
 
     assert seen is learned
-    assert view.shared == FORETOLD > SHARED == skills.shared
+    assert view.shared == FORECAST_SHARED > SHARED_DOUBT == skills.shared
 
 
 def test_the_labels_that_are_chosen_do_not_depend_on_the_view() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowdlogic.extensions.review.next_labels import (
-    SHARED,
+    SHARED_DOUBT,
     Skills,
     concave_gains,
     expected_accuracy_after,
@@ -53,7 +53,7 @@ def test_the_expected_accuracy_is_that_of_every_sequence_of_labels(d: int) -> No
 
 def test_dependent_labels_are_tempered_by_all_labels_of_the_unit() -> None:
     q = np.array([[0.5, 0.3, 0.2]])
-    flat = TABLE ** ((1 + 0.5 * 5) ** -SHARED)
+    flat = TABLE ** ((1 + 0.5 * 5) ** -SHARED_DOUBT)
     flat /= flat.sum(axis=1, keepdims=True)
 
     found = expected_accuracy_after(q, np.array([4]), skills_of(TABLE, 0.5))

@@ -33,7 +33,7 @@ def test_an_estimate_needs_its_labels_and_keeps_its_beliefs(trained: Trained, tm
     material = load_material(ReviewOptions(source=saved, labels=labels))
 
     np.testing.assert_array_equal(material.fit.estimate.beliefs, made.estimate.beliefs)
-    with pytest.raises(OptionError, match="an estimate has no votes in it"):
+    with pytest.raises(OptionError, match="an estimate does not contain the labels"):
         load_material(ReviewOptions(source=saved))
 
 
@@ -43,7 +43,7 @@ def test_a_run_brings_everything_along(trained: Trained) -> None:
     assert material.has_classifier
     assert material.rules is not None
     assert "but" in material.rules.texts[0]
-    with pytest.raises(OptionError, match="Leave --items out"):
+    with pytest.raises(OptionError, match="Remove --items"):
         load_material(ReviewOptions(source=trained.file("run"), items="x.csv"))
 
 
@@ -75,17 +75,17 @@ def test_rules_need_texts_and_those_that_ask_a_classifier_need_a_run(trained: Tr
     (tmp_path / "r.rules").write_text(f"{BUT}0.5: Contains(S, 'good') -> Label(S, 'positive')\n")
     rules, labels = str(tmp_path / "r.rules"), trained.file("labels.csv")
 
-    with pytest.raises(CorpusError, match="Give them: --items FILE"):
+    with pytest.raises(CorpusError, match="Give them with --items FILE"):
         load_material(ReviewOptions(source=labels, rules=rules))
     material = load_material(ReviewOptions(source=labels, items=trained.file("items.csv"), rules=rules))
 
     assert material.rules is not None
     assert [text for text in material.rules.texts if "good" in text] == list(material.rules.texts)
-    assert [note for note in material.notices if "asks a classifier (Predicted) and is left out" in note]
+    assert [note for note in material.notices if "needs a classifier (Predicted) and is skipped" in note]
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MissingDataError, match="holds neither a run nor an estimate"):
+    with pytest.raises(MissingDataError, match="contains neither a run nor an estimate"):
         load_material(ReviewOptions(source=str(tmp_path)))
 
 

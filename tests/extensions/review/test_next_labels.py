@@ -12,7 +12,7 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, draw_labels, label_truth, simulate_crowd
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.review.next_labels import (
-    NOBODY,
+    NO_ANNOTATOR,
     Skills,
     annotator_skills,
     choose_next,
@@ -68,8 +68,8 @@ def test_an_item_comes_again_only_if_it_gains_more_than_any_other() -> None:
     free = np.arange(3) < np.array([1, 3, 3])[:, None]
 
     assert pick_items(gains, 4).tolist() == [0, 2, 0, 1]
-    assert pick_items(np.where(free, gains, NOBODY), 4).tolist() == [0, 2, 1, 1]
-    assert len(pick_items(np.where(free, gains, NOBODY), 10)) == 7
+    assert pick_items(np.where(free, gains, NO_ANNOTATOR), 4).tolist() == [0, 2, 1, 1]
+    assert len(pick_items(np.where(free, gains, NO_ANNOTATOR), 10)) == 7
 
 
 def test_a_joint_gain_is_that_of_every_outcome() -> None:
@@ -132,7 +132,7 @@ def test_no_labels_are_refused() -> None:
     with pytest.raises(OptionError) as caught:
         choose_next(drawn.labels, estimate, skills, count=0)
 
-    assert str(caught.value) == "The number of labels must be 1 or more, not 0."
+    assert str(caught.value) == "The number of labels must be at least 1, got 0."
 
 
 def test_nobody_available_is_refused() -> None:
@@ -142,7 +142,7 @@ def test_nobody_available_is_refused() -> None:
     with pytest.raises(OptionError) as caught:
         choose_next(drawn.labels, estimate, skills, count=5)
 
-    assert str(caught.value) == "Nobody is available to label. Name annotators who gave labels before."
+    assert str(caught.value) == "No annotator is available. Name annotators who gave labels before."
 
 
 def test_labels_that_nobody_can_give_are_in_no_plan() -> None:
@@ -153,12 +153,12 @@ def test_labels_that_nobody_can_give_are_in_no_plan() -> None:
     gains = usable_gains(labels, estimate, skills)
 
     free = 4 - labels.labels_per_unit()
-    assert ((gains == NOBODY) == (np.arange(gains.shape[1]) >= free[:, None])).all()
+    assert ((gains == NO_ANNOTATOR) == (np.arange(gains.shape[1]) >= free[:, None])).all()
     assert len(choose_next(labels, estimate, skills, count=500).item) <= free.sum()
 
 
 def test_a_batch_is_spread_over_items_before_it_comes_back_to_one() -> None:
-    gains = np.array([[0.5, 0.5, 0.5], [0.3, 0.1, 0.0], [0.2, 0.1, NOBODY]])
+    gains = np.array([[0.5, 0.5, 0.5], [0.3, 0.1, 0.0], [0.2, 0.1, NO_ANNOTATOR]])
 
-    assert spread(gains).tolist() == [[0.5, 0.25, 0.125], [0.3, 0.05, 0.0], [0.2, 0.05, 0.25 * NOBODY]]
+    assert spread(gains).tolist() == [[0.5, 0.25, 0.125], [0.3, 0.05, 0.0], [0.2, 0.05, 0.25 * NO_ANNOTATOR]]
     assert pick_items(spread(gains), 4).tolist() == [0, 1, 0, 2]

@@ -34,7 +34,7 @@ def test_other_items_are_another_review(tmp_path: Path) -> None:
         pass
 
     others = material_of(from_dict({"u1": {"ann": "x"}, "u9": {"ann": "y"}}))
-    with pytest.raises(OptionError, match="is a review of other items"), opened(others, tmp_path / "r"):
+    with pytest.raises(OptionError, match="contains a review of other items"), opened(others, tmp_path / "r"):
         pass
     more = {"u1": {"ann": "x", "zoe": "y"}, "u2": {"ann": "x"}, "u3": {"ann": "y"}, "u4": {"ann": "y"}}
     with opened(material_of(from_dict(more)), tmp_path / "r"):  # the same items with other labels
@@ -47,7 +47,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
 
     for name, message in {
-        "full": "holds other files and no review",
+        "full": "contains other files but no review",
         "file": "is a file",
         "no/such": "does not exist",
     }.items():
@@ -57,5 +57,8 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_share_is_from_0_to_1(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"1\.5 is not a share"), opened(small_material(), tmp_path / "r", share=1.5):
+    with (
+        pytest.raises(OptionError, match=r"must be between 0 and 1, got 1\.5"),
+        opened(small_material(), tmp_path / "r", share=1.5),
+    ):
         pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdlogic.extensions.review.decision_log import Decision, DecisionKind
-from crowdlogic.extensions.review.snapshot import NOTHING, ReviewProgress, fold_lines
+from crowdlogic.extensions.review.snapshot import NO_PROGRESS, ReviewProgress, fold_lines
 
 
 def line(number: int, reviewer: str, after: Any = None, **given: Any) -> Decision:
@@ -14,9 +14,9 @@ def line(number: int, reviewer: str, after: Any = None, **given: Any) -> Decisio
 
 
 def test_nothing_is_decided_at_first() -> None:
-    assert not NOTHING.is_handled
-    assert NOTHING.answer is None
-    assert NOTHING.revision == 0
+    assert not NO_PROGRESS.is_handled
+    assert NO_PROGRESS.answer is None
+    assert NO_PROGRESS.revision == 0
 
 
 def test_the_latest_decision_of_a_reviewer_counts() -> None:

@@ -67,7 +67,7 @@ def test_a_refit_that_fails_is_said_to_have_and_the_next_one_works(
             patched.setattr(session, "refit", lambda **_: (_ for _ in ()).throw(DataError("no")))
             runner.ask()
             assert runner.wait()
-        assert (runner.problem, said) == (FAILED, ["The re-fit failed: no"])
+        assert (runner.problem, said) == (FAILED, ["The refit failed: no"])
         runner.ask()
         assert runner.wait()
         assert runner.problem == ""

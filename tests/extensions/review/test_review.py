@@ -22,7 +22,7 @@ def test_bad_input_is_one_line_and_leaves_no_folder(tmp_path: Path) -> None:
         ("nothing.csv",): "nothing.csv",
         ("nothing.csv", "--host", "0.0.0.0"): "--host 0.0.0.0: others can reach this server.",
         ("nothing.csv", "--password-file", "none"): "none",
-        (".",): "holds neither a run nor an estimate",
+        (".",): "contains neither a run nor an estimate",
     }.items():
         found = run(*arguments, cwd=tmp_path)
         assert found.returncode == 2

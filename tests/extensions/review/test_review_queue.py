@@ -93,7 +93,7 @@ def test_a_sentence_is_worth_the_sum_of_its_tokens() -> None:
 
 
 def test_a_share_that_is_none_is_refused() -> None:
-    message = "The share of items drawn at random must lie between 0 and 1, not at 1.5."
+    message = "The share of items drawn at random must be between 0 and 1, got 1.5."
 
     with pytest.raises(OptionError) as caught:
         queue(crowd(), random_share=1.5)

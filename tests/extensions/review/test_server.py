@@ -31,8 +31,8 @@ def test_beyond_this_machine_a_password_is_demanded_or_its_absence_said() -> Non
     with pytest.raises(OptionError) as caught:
         check_server(ServerOptions(host="0.0.0.0"))
     assert str(caught.value) == (
-        "--host 0.0.0.0: others can reach this server. Give a password (--password-file FILE), or say that there is "
-        "none (--no-password)."
+        "--host 0.0.0.0: others can reach this server. Set a password (--password-file FILE), or confirm that "
+        "there is none (--no-password)."
     )
     check_server(ServerOptions(host="0.0.0.0", password="long enough"))
     check_server(ServerOptions(host="0.0.0.0", no_password=True))
@@ -41,9 +41,9 @@ def test_beyond_this_machine_a_password_is_demanded_or_its_absence_said() -> Non
 
 
 def test_passwords_are_checked() -> None:
-    with pytest.raises(OptionError, match="8 characters or more"):
+    with pytest.raises(OptionError, match="at least 8 characters"):
         check_server(ServerOptions(password="short"))
-    with pytest.raises(OptionError, match="give one of them"):
+    with pytest.raises(OptionError, match=r"exclude each other\. Give one of them"):
         check_server(ServerOptions(password="long enough", no_password=True))
 
 
@@ -63,7 +63,7 @@ def test_the_first_free_port_is_taken_and_a_named_one_must_be_free() -> None:
     with bind("127.0.0.1", 0) as taken:
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(OptionError, match=f"127.0.0.1:{port}: cannot listen there"):
+        with pytest.raises(OptionError, match=f"127.0.0.1:{port}: cannot listen on this address"):
             bind("127.0.0.1", port)
         with bind("127.0.0.1", None) as other:
             assert other.getsockname()[1] != port

@@ -282,7 +282,7 @@ def test_a_run_is_reviewed_with_its_classifier_and_its_rules(trained: Trained, t
 
 def test_a_revision_that_is_not_there_yet_is_refused(tmp_path: Path) -> None:
     with opened(small_material(), tmp_path) as session:
-        with pytest.raises(OutdatedError, match="999 was given, and this item is at revision 0"):
+        with pytest.raises(OutdatedError, match="999, but this item is at revision 0"):
             session.record(decision(0, "y", revision=999))
 
         assert session.log.read() == []
@@ -292,7 +292,7 @@ def test_a_request_name_that_is_used_for_another_decision_is_refused(tmp_path: P
     with opened(small_material(), tmp_path) as session:
         first = session.record(decision(0, "y", request="same"))
         for other in (decision(1, "y", request="same"), decision(0, "x", request="same")):
-            with pytest.raises(ReusedRequestError, match="the name of an earlier request"):
+            with pytest.raises(ReusedRequestError, match="already used by an earlier request"):
                 session.record(other)
         with pytest.raises(ReusedRequestError):
             session.undo("ann", "same")

@@ -11,7 +11,7 @@ from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, simulate_crowd
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.review.next_labels import (
-    SHARED,
+    SHARED_DOUBT,
     Skills,
     added_sharpness,
     annotator_skills,
@@ -84,7 +84,7 @@ def test_a_load_that_is_none_is_refused() -> None:
     with pytest.raises(OptionError) as caught:
         annotator_skills(drawn.labels, DawidSkene().infer(drawn.labels), load=0.0)
 
-    assert str(caught.value) == "The load must be above 0, not 0."
+    assert str(caught.value) == "The load must be greater than 0, got 0."
 
 
 def test_information_is_that_of_the_definition() -> None:
@@ -104,8 +104,8 @@ def test_a_label_among_dependent_ones_counts_for_less() -> None:
 
     assert added_sharpness(7, replace(skills, correlation=0.0)).item() == 1.0
     assert added_sharpness(0, skills).item() == 1.0
-    assert added_sharpness(4, skills).item() == pytest.approx(3**-SHARED)
-    assert added_sharpness(4, skills, 3).item() == pytest.approx(4**-SHARED)
+    assert added_sharpness(4, skills).item() == pytest.approx(3**-SHARED_DOUBT)
+    assert added_sharpness(4, skills, 3).item() == pytest.approx(4**-SHARED_DOUBT)
     assert added_sharpness(4, replace(skills, shared=1.0), 3).item() == pytest.approx(1 / 4)
 
 

@@ -92,7 +92,7 @@ def test_threads_may_share_it(tmp_path: Path) -> None:
 def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "log.sqlite").write_bytes(content)
 
-    with pytest.raises(FormatError, match="is not a log of decisions"):
+    with pytest.raises(FormatError, match="not a decision log"):
         DecisionLog(tmp_path / "log.sqlite")
 
 
@@ -105,7 +105,7 @@ def test_a_log_of_another_version_is_refused(tmp_path: Path) -> None:
         DecisionLog(tmp_path / "log.sqlite")
 
     assert str(caught.value).endswith(
-        "log.sqlite: is not a log of decisions of version 1. Name another folder, or restore the file."
+        "log.sqlite: not a decision log of version 1. Name another folder, or restore the file."
     )
 
 

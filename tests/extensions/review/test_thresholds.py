@@ -8,7 +8,7 @@ from pathlib import Path
 from crowdlogic.confidence import annotator_verdicts as drift
 from crowdlogic.confidence import annotator_verdicts as flags
 from crowdlogic.confidence import annotator_verdicts as scores
-from crowdlogic.extensions.review.next_labels import MOST_PLANNED
+from crowdlogic.extensions.review.next_labels import MAX_PLANNED
 from crowdlogic.reporting.inputs import ReportLimits
 from crowdlogic.reporting.pages import annotators, comparison, labels, overview, rules, training
 from crowdlogic.reporting.pages import annotators as pairs
@@ -74,7 +74,7 @@ STATED = {
         f"more than {comparison.STANDARD_ERRORS:g} standard errors",
         f"more than {percent(comparison.DISPUTED)} of the labels",
     ],
-    "Plan": [f"what the labels worth buying, up to {MOST_PLANNED}, should bring"],
+    "Plan": [f"what the labels worth buying, up to {MAX_PLANNED}, should bring"],
     "Size": [
         f"Tables are cut at {LIMITS.items} items, {LIMITS.annotators} annotators and {LIMITS.rules} rules",
         f"texts at {LIMITS.text} characters",

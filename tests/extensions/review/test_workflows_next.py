@@ -57,11 +57,11 @@ def test_a_plan_with_fewer_labels_than_asked_for_says_why(labels: str, tmp_path:
     missing = 20 - len(few.batch.item)
     assert missing > 0
     assert few.messages[1] == (
-        f"{missing} of the 20 labels asked for are not in the plan: nobody is left who has not labelled the item and is "
-        f"below their share of the work. A higher --load lets each give more."
+        f"{missing} of the 20 labels requested are not in the plan, because every annotator has labelled the item or "
+        f"reached their share of the work. Increase --load to allow more labels per annotator."
     )
     assert len(all_of_them.batch.item) == 20
-    assert not any("asked for" in message for message in all_of_them.messages)
+    assert not any("requested" in message for message in all_of_them.messages)
 
 
 def test_tasks_for_label_studio_and_prodigy_are_in_the_order_of_the_plan(labels: str, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_tasks_need_texts(labels: str, tmp_path: Path) -> None:
         plan_next(NextOptions(labels=labels, out=out, format="label-studio"))
 
     assert str(caught.value) == (
-        f"{out}: Label Studio needs the texts, and they are not known. Write .csv or .jsonl instead."
+        f"{out}: Label Studio needs the texts, which are unknown. Write .csv or .jsonl instead."
     )
 
 
@@ -135,8 +135,8 @@ def test_a_flagged_annotator_is_not_asked_and_that_is_said(with_spammer: str, tm
 
     assert "noise" not in set(pl.read_csv(out)["annotator"])
     assert planned.notices[-1] == (
-        "noise is not asked: flagged as answering without looking, always the same, or worse than chance. To ask them "
-        "nevertheless, name all who are available: --annotators NAMES."
+        "noise is not asked: flagged as random, constant or worse than chance. To ask them "
+        "nevertheless, list all available annotators: --annotators NAMES."
     )
 
 

@@ -1,4 +1,4 @@
-"""The review web application, and recommendations for further labels."""
+"""Review web application, and recommendations for further labels."""
 
 from crowdlogic.exports import lazy_exports
 
@@ -7,7 +7,7 @@ ENTRIES = {
         "plan": "crowdlogic.extensions.review.plan_page:PAGE",
     },
 }
-"""Group of components -> name -> "module:attribute"; see crowdlogic.registry."""
+"""Mapping from registry to component name to "module:attribute"; see crowdlogic.registry."""
 
 COMMANDS = {
     "next": (
@@ -21,6 +21,6 @@ COMMANDS = {
         "Review doubtful items in the browser and refit with the decisions.",
     ),
 }
-"""Command -> panel of the help, module, help in one line; see crowdlogic.cli.app."""
+"""Mapping from command to help panel, module and one-line help; see crowdlogic.cli.app."""
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

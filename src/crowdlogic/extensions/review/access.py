@@ -1,12 +1,12 @@
-"""Who may talk to the server: by Host, Origin, token and size, before any request reaches the application.
+"""Access control of the server: checks of Host, Origin, token and size before a request reaches the application.
 
-- Host: a page of another site whose name was made to point here (DNS rebinding) names that site; it is refused. A
-  number can be nobody's name, so addresses are accepted where the server listens beyond this machine.
-- Origin: a request that another site's page makes is refused, whatever it asks for.
-- Token: everything under /api/ needs `Authorization: Bearer TOKEN`, which no other site's page can send.
-- Size and time: a body is read up to a limit, and no further; one that does not arrive in time is refused.
+- Host: a page whose domain name was pointed to this server (DNS rebinding) sends that name and is rejected. IP
+  addresses belong to no domain, so they are accepted if the server listens beyond this machine.
+- Origin: requests made by pages of other sites are rejected.
+- Token: everything under /api/ requires `Authorization: Bearer TOKEN`, which pages of other sites cannot send.
+- Size and time: bodies are read up to a size limit, and must arrive within a time limit.
 
-Every answer carries a content security policy that allows the application's own files and nothing else.
+Every response has a content security policy that only allows the application's own files.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-LARGEST_BODY = 1 << 20
-"""How many bytes a request may bring."""
+MAX_BODY = 1 << 20
+"""Maximum size of a request body in bytes."""
 BODY_SECONDS = 30.0
-"""Seconds that a request's body may take to arrive."""
-AFTER_A_WRONG_TOKEN = 0.3
-"""Seconds before a wrong token is refused, so that nobody tries many."""
+"""Time limit for receiving a request body, in seconds."""
+WRONG_TOKEN_DELAY = 0.3
+"""Delay before a wrong token is rejected, in seconds, to slow down guessing."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-"""What this machine calls itself."""
+"""Host names of this machine."""
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -43,18 +43,18 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""What every answer says to the browser."""
+"""Headers of every response."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """Who may talk to the server.
+    """Access policy of the server.
 
     Attributes:
-        secret: The token, or a password; None lets everybody in who reaches the server.
-        port: The port that it listens on.
-        hosts: Names that requests may address it by, beside those of this machine.
-        accepts_addresses: Whether requests may address it by any number: it listens beyond this machine.
+        secret: The token or password; None admits everybody who reaches the server.
+        port: Port of the server.
+        hosts: Accepted host names in addition to those of this machine.
+        accepts_addresses: Whether any IP address is accepted as host, because the server listens beyond this machine.
     """
 
     secret: str | None
@@ -63,7 +63,7 @@ class Access:
     accepts_addresses: bool = False
 
     def is_own_host(self, host: str) -> bool:
-        """Whether a Host header names this server."""
+        """Return whether a Host header names this server."""
         name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
         if not name:
             name, port = host, "80"
@@ -72,11 +72,11 @@ class Access:
         return self.accepts_addresses and _is_address(name)
 
     def is_own_origin(self, origin: str, host: str) -> bool:
-        """Whether an Origin header is of the application's own page."""
+        """Return whether an Origin header is that of the application's own page."""
         return origin in (f"http://{host}", f"https://{host}")
 
     def is_known(self, authorization: str) -> bool:
-        """Whether an Authorization header brings the token."""
+        """Return whether an Authorization header contains the token."""
         if self.secret is None:
             return True
         kind, _, given = authorization.partition(" ")
@@ -92,13 +92,13 @@ def _is_address(name: str) -> bool:
 
 
 class Guard:
-    """Lets through what may pass, and puts the security headers on every answer."""
+    """ASGI middleware that rejects forbidden requests and adds security headers to every response."""
 
     def __init__(self, application: Application, access: Access) -> None:
         self.application, self.access = application, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
@@ -110,7 +110,7 @@ class Guard:
         problem = self._problem(scope["path"], headers)
         if problem is not None:
             if problem[0] == 401 and headers.get("authorization"):
-                await asyncio.sleep(AFTER_A_WRONG_TOKEN)
+                await asyncio.sleep(WRONG_TOKEN_DELAY)
             await _refuse(sending, *problem)
             return
         try:
@@ -119,29 +119,29 @@ class Guard:
             await _refuse(sending, 408, f"The request did not arrive within {BODY_SECONDS:g} seconds.")
             return
         if body is None:
-            await _refuse(sending, 413, f"A request may have {LARGEST_BODY:,} bytes.")
+            await _refuse(sending, 413, f"A request may have at most {MAX_BODY:,} bytes.")
             return
         await self.application(scope, _replay(body, receive), sending)
 
     def _problem(self, path: str, headers: dict[str, str]) -> tuple[int, str] | None:
-        """The status and the reason of a refusal; None where the request may pass."""
+        """Return the status and the reason of a rejection; None if the request is allowed."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self.access.is_own_host(host):
-            return 403, "This server does not go by that name. Use the address that the command printed."
+            return 403, "Unknown host name of this server. Use the address that the command printed."
         if origin is not None and not self.access.is_own_origin(origin, host):
-            return 403, "Requests of other sites are refused."
+            return 403, "Requests from other sites are rejected."
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and path.startswith("/api/"):
-            return 403, "Requests of other sites are refused."
+            return 403, "Requests from other sites are rejected."
         if path.startswith("/api/") and not self.access.is_known(headers.get("authorization", "")):
             return 401, "The token is missing or wrong. Use the address that the command printed."
         size = headers.get("content-length", "0")
-        if size.isdigit() and int(size[:20]) > LARGEST_BODY:
-            return 413, f"A request may have {LARGEST_BODY:,} bytes."
+        if size.isdigit() and int(size[:20]) > MAX_BODY:
+            return 413, f"A request may have at most {MAX_BODY:,} bytes."
         return None
 
 
 def _read_headers(scope: Scope) -> dict[str, str]:
-    """The headers by name; one that comes twice is not a header of an honest client, and counts as something else."""
+    """Return the headers by name; repeated headers are joined, so that they match no expected value."""
     found: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
@@ -160,7 +160,7 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _read_body(receive: Receive) -> bytes | None:
-    """The whole body; None if it is too large, or never ends."""
+    """Read the whole body; None if it is too large."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -169,14 +169,14 @@ async def _read_body(receive: Receive) -> bytes | None:
             return b"".join(parts)
         parts.append(message.get("body", b""))
         size += len(parts[-1])
-        if size > LARGEST_BODY:
+        if size > MAX_BODY:
             return None
         if not message.get("more_body"):
             return b"".join(parts)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Gives the application the body that was read, then whatever else comes."""
+    """Return a receiver that replays the body and then passes on further messages."""
     pending = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replaying() -> Message:
@@ -189,7 +189,7 @@ async def _refuse(send: Send, status: int, reason: str) -> None:
     content = json.dumps({"detail": reason}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
     if status == 408:
-        headers.append((b"connection", b"close"))  # what was sent of the body cannot be told from a next request
+        headers.append((b"connection", b"close"))  # the rest of the body could be mistaken for the next request
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": status, "headers": headers})

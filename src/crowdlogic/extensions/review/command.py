@@ -1,4 +1,4 @@
-"""`crowdlogic review`: decide the doubtful items in the browser, and watch the rest fall into place."""
+"""`crowdlogic review`: review doubtful items in the browser and refit with the decisions."""
 
 from __future__ import annotations
 
@@ -19,50 +19,50 @@ from crowdlogic.registry import EXTRAS
 from crowdlogic.workflows.inputs import InputOptions
 
 SourceArgument = Annotated[
-    str, typer.Argument(metavar="SOURCE", help="Labels; or what `train` or `aggregate --save` wrote.")
+    str, typer.Argument(metavar="SOURCE", help="File of labels, or the output folder of `train` or `aggregate --save`.")
 ]
 FolderOption = Annotated[
-    str | None, typer.Option("--out", "-o", metavar="DIR", help="The folder of the review; else SOURCE-review, here.")
+    str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the review; by default ./SOURCE-review.")
 ]
 LabelsOption = Annotated[
-    str | None, typer.Option("--labels", metavar="FILE", help="For an estimate: the labels it was made from.")
+    str | None, typer.Option("--labels", metavar="FILE", help="For an estimate: the labels that it was computed from.")
 ]
-ItemsOption = Annotated[str | None, typer.Option("--items", metavar="FILE", help="The items; a run has them.")]
+ItemsOption = Annotated[str | None, typer.Option("--items", metavar="FILE", help="The items; included in a run.")]
 RulesOption = Annotated[
-    str | None, typer.Option("--rules", metavar="FILE", help="For labels or an estimate: rules, to show what they say.")
+    str | None, typer.Option("--rules", metavar="FILE", help="For labels or an estimate: rules to display.")
 ]
 MethodOption = Annotated[
-    str | None, typer.Option("--method", "-m", help="For labels: the truth method; else the one that suits them.")
+    str | None, typer.Option("--method", "-m", help="For labels: the truth method; chosen automatically by default.")
 ]
 RandomOption = Annotated[
-    float, typer.Option("--random", min=0, max=1, help="Share of items drawn at random, which say how many are right.")
+    float, typer.Option("--random", min=0, max=1, help="Share of items drawn at random, to estimate the accuracy.")
 ]
 EveryOption = Annotated[
-    int, typer.Option("--refit-every", min=0, help="Fit again after so many decisions; 0 for on demand only.")
+    int, typer.Option("--refit-every", min=0, help="Number of decisions between refits; 0 for refits on request only.")
 ]
 HideOption = Annotated[bool, typer.Option("--hide-names", help="Show annotators by number.")]
-HostOption = Annotated[str, typer.Option("--host", help="The address to listen at.")]
-PortOption = Annotated[int | None, typer.Option("--port", min=0, max=65535, help="The port; else the first free one.")]
+HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
+PortOption = Annotated[int | None, typer.Option("--port", min=0, max=65535, help="Port; else the first free one.")]
 PasswordOption = Annotated[
-    str | None, typer.Option("--password-file", metavar="FILE", help="A file with the password for reviewers.")
+    str | None, typer.Option("--password-file", metavar="FILE", help="File with the password for reviewers.")
 ]
 NoPasswordOption = Annotated[
-    bool, typer.Option("--no-password", help="Let everybody in who reaches the server: no password, no token.")
+    bool, typer.Option("--no-password", help="Admit everybody who reaches the server, without password or token.")
 ]
 AllowHostOption = Annotated[
-    list[str] | None, typer.Option("--allow-host", metavar="NAME", help="A further name of the server. May repeat.")
+    list[str] | None, typer.Option("--allow-host", metavar="NAME", help="Additional host name. Repeatable.")
 ]
 BrowserOption = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewOutput(Output):
-    """A review, printed when it ends.
+    """JSON output of `crowdlogic review`, printed when it ends.
 
     Attributes:
-        source: The labels, the run or the estimate that were reviewed.
-        items: Items.
-        decided: Items that are decided.
+        source: The reviewed labels, run or estimate.
+        items: Number of items.
+        decided: Number of decided items.
     """
 
     source: str
@@ -152,7 +152,7 @@ def command(
 
 
 def load_server() -> Any:
-    """The web server, which needs packages that not everyone has. It is imported by name: the core knows none of it."""
+    """Import the web server, which needs optional packages."""
     try:
         return import_module("crowdlogic.extensions.review.server")
     except ModuleNotFoundError as problem:

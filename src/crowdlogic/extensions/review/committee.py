@@ -1,13 +1,15 @@
-"""A committee of truth methods, weighted by how well each predicted the decisions so far.
+"""Committee of truth methods, weighted by how well each predicted the decisions so far, and warm refits.
 
-Which answers are wrong is often better seen by another method than by the one that gave them: a method is sure of its
-own mistakes. Members are the ensemble, MACE, the vote and GLAD. Their weights are those of Bayesian model averaging
-[HOETING99]: a prior, times the probability that the member, before the first decision, gave to every outcome of a
-decision: that the answer was wrong, or that it was right. So the first items follow the ensemble, and later ones
-whichever member knows best where these answers are wrong.
+A method is often confident in its own mistakes, so other methods are better at finding them. Members are the ensemble,
+MACE, majority vote and GLAD. Their weights are those of Bayesian model averaging [HOETING99]: a prior times the
+probability that the member assigned, before the first decision, to the outcome of every decision (answer right or
+wrong). So the first items follow the ensemble, and later ones the member that best predicts where answers are wrong.
 
 [HOETING99] Hoeting, Madigan, Raftery and Volinsky, "Bayesian model averaging: a tutorial", 1999.
-Axes: i unit, k class, e member.
+[GELMAN08] Gelman, Jakulin, Pittau and Su, "A weakly informative default prior distribution for logistic and other
+regression models", 2008.
+
+Axes: i unit, j annotator, k class, n label, e member, s item.
 """
 
 from __future__ import annotations
@@ -49,58 +51,47 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-# What decisions say of answers alike: of the same class, or with the same annotators for and against them.
-#
-# Mistakes come in kinds. If four answers "jazz" out of five were wrong, the others are suspect, too; if ann was right
-# against the answer three times, so may she be elsewhere. A re-fit learns this slowly, since a known truth is one
-# count
-# among the hundreds by which annotators are judged. So the log odds that an answer is right are those that were
-# believed,
-# plus an effect of its class, plus the effects of its annotators: plus of those who gave it, minus of those who gave
-# another label, over the root of their number. That is a logistic regression with an offset, whose effects have a
-# normal
-# prior ([GELMAN08] section 2), or a Gaussian process over who voted how. That the queue chose what was decided does
-# not
-# bias it: it chose by what was believed, which is the offset.
-#
-# [GELMAN08] Gelman, Jakulin, Pittau and Su, "A weakly informative default prior distribution for logistic and other
-# regression models", 2008.
-# Axes: i unit, j annotator, k class, n label.
+# Effects: mistakes are correlated. If four of five answers "jazz" were wrong, the others are suspect as well; if ann
+# was right against the answer three times, she may be right elsewhere. A refit learns this slowly, since a known truth
+# is one count among hundreds. So the log odds that an answer is right get an offset per class and per annotator: plus
+# the effects of those who gave the answer, minus those of the others, over the root of their number. This is a logistic
+# regression with an offset and normal priors on the effects ([GELMAN08] section 2), equivalent to a Gaussian process
+# over the votes. The selection by the queue causes no bias, because it depends on the beliefs, which are the offset.
 
 SPREAD = 0.5
 """Standard deviation of the effect of a class or an annotator, in log odds."""
 MIN_EFFECT_ANSWERS = 0.01
-"""In the fit nothing is taken to be surer than this, so that one surprise does not decide."""
-TINY = 1e-9
-"""What keeps log odds finite."""
+"""Probabilities are clipped to this margin in the fit, so that a single surprise does not dominate."""
+EPSILON = 1e-9
+"""Margin that keeps log odds finite."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AnswerEffects:
-    """What is added to the log odds that an answer is right.
+    """Offsets to the log odds that an answer is right.
 
     Attributes:
         of_class: effect[k], for an answer k.
-        of_annotator: effect[j], for an answer with annotator j's label, the only one; minus it, against theirs.
+        of_annotator: effect[j], added if annotator j's label supports the answer, subtracted otherwise.
     """
 
     of_class: Floats
     of_annotator: Floats
 
     def add_to(self, right: Floats, labels: CrowdLabels, answer: Ints) -> Floats:
-        """right[i], how probable it is that the answer is right, with the effects."""
+        """Return right[i], the probability that the answer is right, with the effects added."""
         votes = sum_by(labels.unit, labels.n_units, self.of_annotator[labels.annotator] * support(labels, answer))
         return np.asarray(1.0 / (1.0 + np.exp(-log_odds(right) - self.of_class[answer] - votes)))
 
 
 def answer_effects(labels: CrowdLabels, right: Floats, answer: Ints, decided: Ints) -> AnswerEffects:
-    """The most probable effects of classes and annotators, given the decisions so far.
+    """Return the MAP estimate of the effects of classes and annotators, given the decisions so far.
 
     Args:
         labels: The labels.
-        right: right[i], how probable it was before the first decision that the answer is right.
+        right: right[i], the probability before the first decision that the answer is right.
         answer: answer[i], the answers before the first decision.
-        decided: decided[i], the class that was decided; UNKNOWN for the others.
+        decided: decided[i], the decided class; UNKNOWN if undecided.
     """
     known = (decided != UNKNOWN) & (answer >= 0)
     offset = log_odds(right[known], MIN_EFFECT_ANSWERS)
@@ -109,7 +100,7 @@ def answer_effects(labels: CrowdLabels, right: Floats, answer: Ints, decided: In
 
 
 def support(labels: CrowdLabels, answer: Ints) -> Floats:
-    """support[n]: 1 for a label that agrees with the answer of its unit, else -1, over the root of their number."""
+    """Return support[n]: 1 if the label agrees with the unit's answer, else -1, over the root of their number."""
     agrees = labels.label == answer[labels.unit]
     if labels.negated is not None:
         agrees ^= labels.negated
@@ -118,7 +109,7 @@ def support(labels: CrowdLabels, answer: Ints) -> Floats:
 
 
 def _design(labels: CrowdLabels, answer: Ints, known: Bools) -> csr_matrix:
-    """x[i, effect] of the known units: the class of the answer, then the annotators' support of it."""
+    """Return the design matrix x[i, effect] of the known units: answer classes, then annotators' support."""
     from scipy.sparse import csr_matrix, hstack
 
     units = np.flatnonzero(known)
@@ -135,7 +126,7 @@ def _design(labels: CrowdLabels, answer: Ints, known: Bools) -> csr_matrix:
 
 
 def fit_effects(x: csr_matrix, offset: Floats, is_right: Bools) -> Floats:
-    """The effects of largest posterior probability; zeros without decisions."""
+    """Return the effects that maximise the posterior; zeros without decisions."""
     if not x.shape[0]:
         return np.zeros(x.shape[1])
     from scipy.optimize import minimize
@@ -145,7 +136,7 @@ def fit_effects(x: csr_matrix, offset: Floats, is_right: Bools) -> Floats:
 
 
 def log_loss(x: csr_matrix, offset: Floats, is_right: Bools) -> Callable[[Floats], tuple[float, Floats]]:
-    """Minus the log posterior of effects, but for a constant, and its gradient."""
+    """Return the negative log posterior of the effects up to a constant, with its gradient."""
     sign = np.where(is_right, 1.0, -1.0)
 
     def loss(effect: Floats) -> tuple[float, Floats]:
@@ -157,22 +148,19 @@ def log_loss(x: csr_matrix, offset: Floats, is_right: Bools) -> Callable[[Floats
     return loss
 
 
-def log_odds(right: Floats, least: float = TINY) -> Floats:
-    """The log odds of probabilities that are kept so far from 0 and 1."""
+def log_odds(right: Floats, least: float = EPSILON) -> Floats:
+    """Return the log odds of probabilities clipped to [least, 1 - least]."""
     p = np.clip(right, least, 1.0 - least)
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-# Decisions: what a reviewer has said of items, and which of these items were drawn at random.
-
-
 @dataclass(frozen=True, kw_only=True)
 class Decisions:
-    """Items that a reviewer has decided.
+    """Decisions of reviewers on items.
 
     Attributes:
         truth: item -> true class, or the tags of a sequence (None for a token that was left open).
-        at_random: The items among them that were drawn at random: only these may calibrate, or estimate accuracy.
+        at_random: The decided items that were drawn at random; only these may be used for calibration and accuracy.
     """
 
     truth: Mapping[Any, Any] = field(default_factory=dict)
@@ -180,16 +168,16 @@ class Decisions:
 
     @property
     def random_truth(self) -> dict[Any, Any]:
-        """Item -> true class of the items that were drawn at random."""
+        """Item -> true class, for items drawn at random."""
         return {item: truth for item, truth in self.truth.items() if item in self.at_random}
 
     def classes(self, labels: CrowdLabels) -> Ints:
-        """decided[i], the class that unit i was decided to be of; UNKNOWN for the others."""
+        """Return decided[i], the decided class of unit i; UNKNOWN if undecided."""
         fixed = anchor_classes(labels, self.truth)
         return fixed if len(fixed) else np.full(labels.n_units, UNKNOWN, dtype=np.int32)
 
     def items(self, labels: CrowdLabels) -> Bools:
-        """decided[s], whether item s was decided."""
+        """Return decided[s], whether item s was decided."""
         decided = np.zeros(len(labels.items), dtype=bool)
         if self.truth:
             decided[find_codes(self.truth, labels.items, "item")] = True
@@ -197,17 +185,11 @@ class Decisions:
 
 
 NO_DECISIONS = Decisions()
-"""Nothing was decided yet."""
+"""Decisions at the start of a review."""
 
-
-# A warm re-fit: decisions enter as known truths, and the fit goes on from the last state.
-#
-# Decisions that the queue chose are hard ones, so they fix their answers and teach the model of the annotators, but
-# the
-# scale of the confidence is fitted by those alone that were drawn at random.
 
 POOLED = "ensemble"
-"""The method whose beliefs are a mean over members: no single posterior can be recovered from them."""
+"""Method whose beliefs are a mean over members, from which no single posterior can be recovered."""
 
 
 def refit(
@@ -221,30 +203,31 @@ def refit(
     recalibrate: bool = True,
     threads: int = 1,
 ) -> Estimate:
-    """Fit a method with the decisions as known truths, from the last estimate on.
+    """Refit a method with the decisions as known truths, starting from the last estimate.
 
     Args:
         method: The truth method.
         labels: The labels.
-        last: The estimate before; None starts from scratch.
+        last: The last estimate; None starts from scratch.
         decisions: All decisions so far.
-        corpus: The items, for methods that read them.
-        dependence: How far labels of one item depend on each other; None keeps the method's own posterior.
-        recalibrate: Whether decisions drawn at random, from 30 on, refit the scale, which takes five more fits;
-            without it the scale stays as it was in `last`.
+        corpus: The items, for methods that use them.
+        dependence: Assumed dependence between labels of an item; None for the method's own posterior.
+        recalibrate: Whether to recalibrate the confidence on decisions drawn at random, if there are enough, which
+            takes five more fits; otherwise the calibration of `last` is kept. Decisions chosen by the queue are not
+            used, since they are harder than average.
         threads: Number of threads.
     """
     start = None if last is None else replace(last, beliefs=own_posterior(labels, last))
     fitting = Fitting(start=start, anchors=dict(decisions.truth), threads=threads)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the first fit has warned already
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the first fit already warned
         found = method.infer(labels, corpus, fitting=fitting)
     if dependence is None:
         return found
     estimate = state_confidence(labels, found, dependence=dependence, anchors=decisions.truth)
     sampled = decisions.random_truth
     if recalibrate and len(sampled) >= ENOUGH_ANCHORS:
-        # Every decision is predicted by a fit without it; only those drawn at random count for the scale
+        # Every decision is predicted by a fit without it; only random ones are used for calibration
         predicted = predict_anchors(method, labels, corpus, fitting=replace(fitting, start=None), dependence=dependence)
         known = anchor_classes(labels, sampled)
         sharpness = fit_sharpness(predicted, known, spread=dependence.sharpness_spread)
@@ -256,7 +239,7 @@ def refit(
 
 
 def own_posterior(labels: CrowdLabels, estimate: Estimate) -> Beliefs:
-    """q[i, k] of the method itself, recovered from what was stated; as stated where a mean was."""
+    """Return q[i, k] before calibration, recovered from the calibrated beliefs; pooled beliefs are unchanged."""
     calibration = estimate.calibration
     if calibration is None or estimate.method in (POOLED, MethodPool.name) or gives_shares(estimate.method):
         return estimate.beliefs
@@ -269,25 +252,25 @@ def own_posterior(labels: CrowdLabels, estimate: Estimate) -> Beliefs:
 
 
 OTHERS_WEIGHT = 0.3
-"""Prior weight of every other member, beside 1 for the ensemble."""
+"""Prior weight of every other member, relative to 1 for the ensemble."""
 
-LEAST = 0.01
-"""No member is taken to be surer than this of an answer being right or wrong, so that none is ruled out by one item."""
+MIN_PROBABILITY = 0.01
+"""Margin for the members' probabilities, so that no member is ruled out by a single item."""
 
 FEW_STEPS = Convergence(max_iterations=8)
-"""Fits that go on from the present beliefs stop after so many iterations."""
+"""Iteration limit of fits that start from the current beliefs."""
 OPINION = Convergence(max_iterations=100, tolerance=1e-5)
-"""When GLAD's fit stops: an opinion need not be exact."""
+"""Stopping criterion of GLAD, which need not be exact here."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Committee:
-    """What several methods stated of the same units before the first decision.
+    """Beliefs of several methods about the same units before the first decision.
 
     Attributes:
         labels: The labels.
         answer: answer[i], the answers before the first decision.
-        own: q[i, k], what the method that gave these answers stated of them.
+        own: q[i, k], the beliefs of the method that gave these answers.
         beliefs: Member -> q[i, k]; the first is the ensemble, or the only one.
     """
 
@@ -297,25 +280,25 @@ class Committee:
     beliefs: Mapping[str, Beliefs]
 
     def weights(self, decided: Ints) -> Floats:
-        """weight[e]: the prior, times the probability that the member gave to the answers being right or wrong.
+        """Return weight[e]: the prior times the member's likelihood of the answers being right or wrong.
 
         Args:
-            decided: decided[i], the class that unit i was decided to be of, UNKNOWN for the others.
+            decided: decided[i], the decided class of unit i; UNKNOWN if undecided.
         """
         units = np.flatnonzero((decided != UNKNOWN) & (self.answer >= 0))
         answer = self.answer[units]
         is_right = decided[units] == answer
         prior = np.array([1.0, *[OTHERS_WEIGHT] * (len(self.beliefs) - 1)])
-        right = [np.clip(q[units, answer], LEAST, 1.0 - LEAST) for q in self.beliefs.values()]
+        right = [np.clip(q[units, answer], MIN_PROBABILITY, 1.0 - MIN_PROBABILITY) for q in self.beliefs.values()]
         log_score = [float(np.log(np.where(is_right, p, 1.0 - p)).sum()) for p in right]
         return normalise(safe_log(prior) + np.array(log_score))[0]
 
     def pool(self, present: Estimate, decisions: Decisions) -> Beliefs:
-        """q[i, k], the weighted mean of what the members state now.
+        """Return q[i, k], the weighted mean of the members' current beliefs.
 
         Args:
-            present: The present estimate, with stated beliefs.
-            decisions: What was decided so far.
+            present: The current estimate, with calibrated beliefs.
+            decisions: All decisions so far.
         """
         now = dict(self.beliefs) | (
             {present.method: present.beliefs} if len(self.beliefs) == 1 else opinions(self.labels, present, decisions)
@@ -323,7 +306,7 @@ class Committee:
         return self._mix(now, decisions)
 
     def pool_first(self, decisions: Decisions) -> Beliefs:
-        """q[i, k], the mean of what the members stated before the first decision, weighted as they are now."""
+        """Return q[i, k], the mean of the members' beliefs before the first decision, with current weights."""
         return self._mix(self.beliefs, decisions)
 
     def _mix(self, beliefs: Mapping[str, Beliefs], decisions: Decisions) -> Beliefs:
@@ -332,9 +315,9 @@ class Committee:
 
 
 def make_committee(labels: CrowdLabels, before: Estimate) -> Committee:
-    """Ask the members, once for a table of labels.
+    """Create the committee, once per set of labels.
 
-    Tags of sentences, partial labels, and runs (which know the items) have a committee of one: the estimate itself.
+    For tags of sentences, partial labels and runs (which use the items), the committee only contains the estimate.
 
     Args:
         labels: The labels.
@@ -350,7 +333,7 @@ def make_committee(labels: CrowdLabels, before: Estimate) -> Committee:
 
 
 def opinions(labels: CrowdLabels, present: Estimate, decisions: Decisions) -> dict[str, Beliefs]:
-    """What the ensemble, MACE and the vote state, from the present estimate on: a few iterations each."""
+    """Return the beliefs of the ensemble, MACE and majority vote, after a few iterations from `present`."""
     votes = labels.votes()
     calibration = PUBLIC_CROWDS.calibration(votes)
     sharpness = label_sharpness(votes, calibration.correlation)
@@ -365,7 +348,7 @@ def opinions(labels: CrowdLabels, present: Estimate, decisions: Decisions) -> di
 
 
 def _pooled(labels: CrowdLabels, present: Estimate, fitting: Fitting, *, mace: Beliefs, vote: Beliefs) -> Beliefs:
-    """The present estimate if it is pooled already, else what the ensemble states, from its members."""
+    """Return the beliefs of the ensemble from its members, or the current ones if they are already pooled."""
     if present.method in (POOLED, MethodPool.name):
         return present.beliefs
     weight = Ensemble().confusion_weight(labels)
@@ -377,7 +360,7 @@ def _pooled(labels: CrowdLabels, present: Estimate, fitting: Fitting, *, mace: B
 
 
 def _confusion_posterior(labels: CrowdLabels, present: Estimate, fitting: Fitting) -> Beliefs:
-    """The posterior of Dawid-Skene: the present one if it is that, else some iterations from it on."""
+    """Return the current posterior if it is Dawid-Skene's, otherwise that after a few iterations of it."""
     if present.method == DawidSkene.name and fitting.start is not None:
         return fitting.start.beliefs
     return _infer(DawidSkene(convergence=FEW_STEPS), labels, fitting).beliefs
@@ -385,5 +368,5 @@ def _confusion_posterior(labels: CrowdLabels, present: Estimate, fitting: Fittin
 
 def _infer(method: TruthMethod, labels: CrowdLabels, fitting: Fitting) -> Estimate:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # few iterations are meant
+        warnings.simplefilter("ignore", ConvergenceWarning)  # few iterations are intended
         return method.infer(labels, fitting=fitting)

@@ -1,8 +1,8 @@
-"""What reviewers decided: an append-only log in one SQLite file, on the disk before anybody is told that it is saved.
+"""Append-only log of the reviewers' decisions in a SQLite file, flushed to disk before a decision is acknowledged.
 
-The journal is a write-ahead log and every commit is synced (`synchronous=FULL`), so a process that is killed at any
-moment loses nothing that `append` returned. A request that is sent again, because its answer was lost, is recorded
-once: `request` is the client's own name for it.
+The journal is a write-ahead log and every commit is synced (`synchronous=FULL`), so killing the process at any moment
+loses nothing that `append` returned. A request that is repeated, because its response was lost, is recorded once:
+`request` is an identifier chosen by the client.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import Any
 from crowdlogic.errors import FormatError, ResourceError
 
 VERSION = 1
-"""Of the table: a log of another version is refused and not misread."""
+"""Version of the tables; logs of other versions are rejected."""
 
 REMEDY = "Name another folder, or restore the file."
 
 
 class DecisionKind(StrEnum):
-    """What a reviewer did with an item."""
+    """Action of a reviewer on an item."""
 
     decide = "decide"
     cannot_say = "cannot-say"
@@ -36,7 +36,7 @@ class DecisionKind(StrEnum):
 
 
 class Choice(StrEnum):
-    """How an item came before a reviewer."""
+    """How an item was chosen for a reviewer."""
 
     random = "random"
     queue = "queue"
@@ -44,7 +44,7 @@ class Choice(StrEnum):
 
 
 class Cause(StrEnum):
-    """Why an answer was wrong, or hard to give."""
+    """Reason why an answer was wrong or difficult."""
 
     ambiguous_text = "ambiguous text"
     guideline_gap = "guideline gap"
@@ -54,24 +54,24 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """One line of the log.
+    """Entry of the log.
 
     Attributes:
-        number: Its number, from 1; 0 before it is in the log.
-        request: The client's own name for it.
+        number: Number of the entry, starting at 1; 0 before it is in the log.
+        request: Identifier of the request, chosen by the client.
         kind: What was done.
-        item: The item's name, as text.
+        item: Name of the item, as text.
         reviewer: Who did it.
-        revision: The number of the last line about the item that the reviewer had seen; 0 for none.
-        before: The answer that the reviewer was shown: a class, or the tags of a sentence.
-        after: The answer that was given; None unless something was decided.
-        chosen: How the item came before the reviewer.
-        settles: Whether it ends a conflict: earlier decisions on the item then no longer count.
-        undoes: The number of the line that is undone; None unless it is an undo.
-        seconds: How long it took; None where that is not known.
-        cause: Why the answer was wrong, or hard to give; None where nobody said.
-        note: The reviewer's own words.
-        made_at: When, in UTC; empty before it is in the log.
+        revision: Number of the last entry about the item that the reviewer had seen; 0 for none.
+        before: The answer shown to the reviewer: a class, or the tags of a sentence.
+        after: The answer given; None unless something was decided.
+        chosen: How the item was chosen.
+        settles: Whether it settles a conflict: earlier decisions on the item then no longer count.
+        undoes: Number of the entry that is undone; None unless it is an undo.
+        seconds: Duration; None if unknown.
+        cause: Why the answer was wrong or difficult; None if not given.
+        note: Comment of the reviewer.
+        made_at: Time in UTC; empty before it is in the log.
     """
 
     number: int = 0
@@ -109,7 +109,7 @@ SELECT = f"SELECT {', '.join(COLUMNS)} FROM decisions"  # noqa: S608 (our own co
 
 
 class DecisionLog:
-    """The log of one review. Threads may share it; `store.locks` keeps other processes away."""
+    """Log of one review. Threads may share it; a lock excludes other processes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -127,9 +127,9 @@ class DecisionLog:
                 raise
 
     def append(self, decision: Decision) -> Decision:
-        """Record a decision and return it as it is recorded, once it is on the disk.
+        """Record a decision and return the entry once it is on disk.
 
-        A request that is in the log already is not recorded again: its line is returned.
+        A request that is already in the log is not recorded again; the existing entry is returned.
         """
         with self._lock, self._writing():
             known = self.find(decision.request)
@@ -140,22 +140,22 @@ class DecisionLog:
             return replace(dated, number=number)
 
     def find(self, request: str) -> Decision | None:
-        """The line of a request; None where it is not in the log."""
+        """Return the entry of a request; None if it is not in the log."""
         rows = self._select("WHERE request = ?", request)
         return rows[0] if rows else None
 
     def read(self, *, after: int = 0, most: int = -1) -> list[Decision]:
-        """The lines after a number, in their order, at most so many."""
+        """Return at most `most` entries after a number, in order."""
         return self._select("WHERE number > ? ORDER BY number LIMIT ?", after, most)
 
     def fact(self, name: str) -> str | None:
-        """Something that the review keeps beside its decisions; None where it does not."""
+        """Return a stored property of the review; None if it is not set."""
         with self._lock, self._reading():
             row = self._database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def set_fact(self, name: str, value: str) -> None:
-        """Keep something beside the decisions."""
+        """Store a property of the review."""
         with self._lock, self._writing():
             self._database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
@@ -172,7 +172,7 @@ class DecisionLog:
         found = self._database.execute("PRAGMA user_version").fetchone()[0]
         used = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if found != VERSION and (found or used):
-            raise FormatError(f"{self.path}: is not a log of decisions of version {VERSION}. {REMEDY}")
+            raise FormatError(f"{self.path}: not a decision log of version {VERSION}. {REMEDY}")
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -181,18 +181,20 @@ class DecisionLog:
         except (sqlite3.DatabaseError, ValueError, TypeError) as problem:
             if isinstance(problem, FormatError):
                 raise
-            raise FormatError(f"{self.path}: is not a log of decisions ({problem!s:.200}). {REMEDY}") from problem
+            raise FormatError(f"{self.path}: not a decision log ({problem!s:.200}). {REMEDY}") from problem
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """One transaction; what cannot be written is not said to be saved."""
+        """Run one transaction; a failure to write raises an error."""
         try:
             self._database.execute("BEGIN IMMEDIATE")
             yield
             self._database.execute("COMMIT")
         except sqlite3.OperationalError as problem:
             self._roll_back()
-            raise ResourceError(f"{self.path.name}: the decision is not saved ({problem}). Free the disk.") from problem
+            raise ResourceError(
+                f"{self.path.name}: the decision is not saved ({problem}). Free disk space."
+            ) from problem
         except BaseException:
             self._roll_back()
             raise
@@ -203,7 +205,7 @@ class DecisionLog:
 
 
 def now() -> str:
-    """The time in UTC, to the millisecond."""
+    """Return the current time in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 

@@ -1,4 +1,4 @@
-"""The endpoints: each takes a request, calls the session, and answers with plain data."""
+"""HTTP endpoints of the review: requests, responses and their schemas (documented by FastAPI as OpenAPI)."""
 
 from __future__ import annotations
 
@@ -25,43 +25,41 @@ from crowdlogic.extensions.review.session import (
 )
 from crowdlogic.extensions.review.snapshot import AnnotatorStanding, ItemState, ItemView, QueueFilter
 
-# What the API takes and gives, beside what `workflows.review` gives itself. FastAPI documents it as OpenAPI.
-
-MOST_TOKENS = 20_000
-"""How many tags or spans an answer may have."""
-LARGEST_NUMBER = 2**53
-"""The largest number that JSON carries exactly everywhere."""
+MAX_TOKENS = 20_000
+"""Maximum number of tags or spans in an answer."""
+MAX_NUMBER = 2**53
+"""Largest integer that all JSON implementations represent exactly."""
 
 
 def whole_characters(text: str) -> str:
-    """The text, if it is one: half a character can be written in JSON, and nowhere else."""
+    """Return the text after checking for lone surrogates, which JSON allows but UTF-8 does not."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ValueError("holds half a character") from None
+        raise ValueError("contains half a character") from None
     return text
 
 
 Reviewer = Annotated[
-    str, Field(min_length=1, max_length=100, description="Who decides."), AfterValidator(whole_characters)
+    str, Field(min_length=1, max_length=100, description="Name of the reviewer."), AfterValidator(whole_characters)
 ]
 RequestName = Annotated[
     str,
-    Field(min_length=1, max_length=100, description="Your own name for this request: sent twice, it counts once."),
+    Field(min_length=1, max_length=100, description="Unique name of this request; a repeated request counts once."),
     AfterValidator(whole_characters),
 ]
 ClassName = Annotated[str, Field(max_length=1000), AfterValidator(whole_characters)]
-Number = Annotated[int, Field(strict=True, ge=0, le=LARGEST_NUMBER)]
+Number = Annotated[int, Field(strict=True, ge=0, le=MAX_NUMBER)]
 
 
 class StrictModel(BaseModel):
-    """What people send: a field that nobody knows is a mistake."""
+    """Base class of request bodies, which rejects unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class SpanRequest(StrictModel):
-    """A span of a sentence: the tokens start to end (exclusive), and its type."""
+    """Span of a sentence: the tokens start to end (exclusive), and its type."""
 
     start: Number
     end: Number
@@ -69,51 +67,51 @@ class SpanRequest(StrictModel):
 
 
 class DecisionRequest(StrictModel):
-    """What a reviewer does with an item. A sentence is answered by its spans, or by one tag for each token."""
+    """Action of a reviewer on an item. A sentence is answered by spans, or by one tag per token."""
 
     request: RequestName
     item: Number
     reviewer: Reviewer
     kind: Literal["decide", "cannot-say", "skip"] = "decide"
-    answer: ClassName | Annotated[list[ClassName], Field(max_length=MOST_TOKENS)] | None = None
-    spans: Annotated[list[SpanRequest], Field(max_length=MOST_TOKENS)] | None = None
-    revision: Annotated[Number, Field(description="The item's revision that you saw.")] = 0
+    answer: ClassName | Annotated[list[ClassName], Field(max_length=MAX_TOKENS)] | None = None
+    spans: Annotated[list[SpanRequest], Field(max_length=MAX_TOKENS)] | None = None
+    revision: Annotated[Number, Field(description="Revision of the item that you saw.")] = 0
     chosen: Choice = Choice.filter
-    settles: Annotated[bool, Field(strict=True, description="Ends a conflict: your answer counts alone.")] = False
+    settles: Annotated[bool, Field(strict=True, description="Settles a conflict: only your answer counts.")] = False
     seconds: Annotated[float, Field(strict=True, ge=0, le=1e7, allow_inf_nan=False)] | None = None
     cause: Cause | None = None
     note: Annotated[str, Field(max_length=2000), AfterValidator(whole_characters)] = ""
 
 
 class UndoRequest(StrictModel):
-    """Takes back the last thing that a reviewer did."""
+    """Request to undo the last action of a reviewer."""
 
     request: RequestName
     reviewer: Reviewer
 
 
 class RefitRequest(StrictModel):
-    """Has everything fitted again now; a run's classifier learns for so many epochs."""
+    """Request for a refit now; `epochs` is the number of extra training epochs of a run's classifier."""
 
     epochs: Annotated[int, Field(strict=True, ge=0, le=50)] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionFacts:
-    """What a review is about.
+    """Description of a review.
 
     Attributes:
-        title: What is reviewed.
-        method: The method that gave the first answers.
+        title: Title of the review.
+        method: Method of the first answers.
         task: documents, spans (of tagged sentences) or tags (of tokens).
-        types: What an item, a span or a token can be.
-        items: How many items there are.
+        types: Possible types of an item, a span or a token.
+        items: Number of items.
         rules: The rules as text.
-        causes: What a decision can name as its cause.
-        has_classifier: Whether there is a classifier that can learn.
+        causes: Possible causes in a decision.
+        has_classifier: Whether there is a classifier that can be trained.
         names_hidden: Whether annotators are shown by number.
-        refit_every: After how many decisions everything is fitted again; 0 for never by itself.
-        notices: What a person should know.
+        refit_every: Number of decisions between automatic refits; 0 for none.
+        notices: Messages to the reviewers.
     """
 
     title: str
@@ -131,7 +129,7 @@ class SessionFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class RefitAnswer:
-    """What the last re-fit changed: in a sentence, and how long it took."""
+    """Changes by the last refit as a sentence, and its duration."""
 
     number: int
     sentence: str
@@ -140,13 +138,13 @@ class RefitAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressAnswer:
-    """How far the review is.
+    """Progress of the review.
 
     Attributes:
-        counts: In figures.
-        is_fitting: Whether a re-fit is running or due.
-        problem: What went wrong with the last re-fit; empty where nothing did.
-        last: What the last re-fit changed; None before the first.
+        counts: Progress in numbers.
+        is_fitting: Whether a refit is running or requested.
+        problem: Error of the last refit; empty if there was none.
+        last: Changes by the last refit; None before the first.
     """
 
     counts: ReviewCounts
@@ -157,7 +155,7 @@ class ProgressAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class QueueAnswer:
-    """The next items, and how many fit the filter in all."""
+    """The next items, and the total number that match the filter."""
 
     items: list[ItemView]
     fitting: int
@@ -165,12 +163,12 @@ class QueueAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class SavedAnswer:
-    """What is on the disk now.
+    """Response to a recorded decision.
 
     Attributes:
-        number: The number of the line in the log.
+        number: Number of the entry in the log.
         item: The item as it is now.
-        progress: How far the review is.
+        progress: Progress of the review.
     """
 
     number: int
@@ -180,21 +178,21 @@ class SavedAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundItem:
-    """The number of an item."""
+    """Number of an item."""
 
     item: int
 
 
 class Problem(BaseModel):
-    """Why a request was refused."""
+    """Reason why a request was rejected."""
 
     detail: str
 
 
-MOST_SERVED = 50
-"""How many items one request may ask for."""
-MOST_LINES = 1000
-"""How many lines of the log one request may ask for."""
+MAX_SERVED = 50
+"""Maximum number of items per request."""
+MAX_LINES = 1000
+"""Maximum number of log entries per request."""
 
 Item = Annotated[int, Query(ge=0, le=2**31)]
 Words = Annotated[str | None, Query(max_length=200)]
@@ -202,13 +200,13 @@ Share = Annotated[float, Query(ge=0, le=1, allow_inf_nan=False)]
 
 
 class Endpoints:
-    """The endpoints of one review."""
+    """Endpoints of one review."""
 
     def __init__(self, session: ReviewSession, runner: RefitRunner, folder: Path) -> None:
         self.session, self.runner, self.folder = session, runner, folder
 
     def router(self) -> APIRouter:
-        """All of them, under /api."""
+        """Return a router with all endpoints under /api."""
         router = APIRouter(prefix="/api")
         for method, path, endpoint, options in self._routes():
             router.add_api_route(path, endpoint, methods=[method], **options)
@@ -232,7 +230,7 @@ class Endpoints:
         )
 
     def describe(self) -> SessionFacts:
-        """What the review is about."""
+        """Return a description of the review."""
         material, form = self.session.material, self.session.form
         is_spans = form.labels.is_sequential and is_span_tag_set(form.labels.classes)
         return SessionFacts(
@@ -250,7 +248,7 @@ class Endpoints:
         )
 
     def measure(self) -> ProgressAnswer:
-        """How far the review is, and what the last re-fit changed."""
+        """Return the progress of the review, and the changes by the last refit."""
         changes = self.session.changes
         last = None
         if changes:
@@ -260,14 +258,14 @@ class Endpoints:
         )
 
     def list_annotators(self) -> list[AnnotatorStanding]:
-        """How every annotator stands."""
+        """Return the reliability and flags of all annotators."""
         return self.session.standings()
 
     def serve(
         self,
         reviewer: Annotated[Reviewer, Query()],
-        most: Annotated[int, Query(ge=1, le=MOST_SERVED)] = 5,
-        holding: Annotated[list[Item], Query(max_length=200, description="Items that you hold already.")] = [],  # noqa: B006
+        most: Annotated[int, Query(ge=1, le=MAX_SERVED)] = 5,
+        holding: Annotated[list[Item], Query(max_length=200, description="Items that you already hold.")] = [],  # noqa: B006
         answer: Annotated[Words, Query(description="Items with this answer.")] = None,
         annotator: Annotated[Words, Query(description="Items that this annotator labelled.")] = None,
         rule: Annotated[int | None, Query(ge=0, le=10**6, description="Items that this rule touches.")] = None,
@@ -276,7 +274,7 @@ class Endpoints:
         search: Annotated[str, Query(max_length=200, description="Words in text or name.")] = "",
         state: ItemState = ItemState.open,
     ) -> QueueAnswer:
-        """The next items for a reviewer: of the queue, or those that fit a filter."""
+        """Return the next items for a reviewer, from the queue or matching a filter."""
         wanted = QueueFilter(
             answer=answer,
             annotator=annotator,
@@ -290,30 +288,30 @@ class Endpoints:
         return QueueAnswer(items=items, fitting=self.session.count_fitting(wanted))
 
     def find(self, name: Annotated[str, Query(max_length=1000)]) -> FoundItem:
-        """The number of an item, by its name."""
+        """Return the number of an item with a given name."""
         return FoundItem(item=self.session.find(name))
 
     def show(self, item: int) -> ItemView:
-        """One item as it is now."""
+        """Return the current view of an item."""
         return self.session.view(item)
 
     def explain(self, item: int) -> ItemEvidence:
-        """Why an item has its answer, in bits, and what the rules say of it."""
+        """Return the evidence for the answer of an item in bits, with the contributions of the rules."""
         return self.session.evidence(item)
 
     def decide(self, new: DecisionRequest) -> SavedAnswer:
-        """Record a decision. When this answers, it is on the disk."""
+        """Record a decision. It is on disk before the response is sent."""
         given = new.model_dump(exclude={"spans", "kind", "answer"})
         answer = new.answer
         if new.spans is not None and new.kind == "decide":
-            self.session.view(new.item)  # an unknown item is refused before its spans are looked at
+            self.session.view(new.item)  # raises an error for an unknown item before checking its spans
             answer = self.session.form.tags_of_spans(new.item, [span.model_dump() for span in new.spans])
         line = self.session.record(NewDecision(**given, kind=DecisionKind(new.kind), answer=answer))
         self.runner.notice()
         return self._saved(line)
 
     def undo(self, new: UndoRequest) -> SavedAnswer:
-        """Take back the last thing that a reviewer did."""
+        """Undo the last action of a reviewer."""
         return self._saved(self.session.undo(new.reviewer, new.request))
 
     def _saved(self, line: Decision) -> SavedAnswer:
@@ -323,13 +321,13 @@ class Endpoints:
     def list_decisions(
         self,
         after: Annotated[int, Query(ge=0, le=2**53)] = 0,
-        most: Annotated[int, Query(ge=1, le=MOST_LINES)] = 100,
+        most: Annotated[int, Query(ge=1, le=MAX_LINES)] = 100,
     ) -> list[dict[str, Any]]:
-        """Lines of the log after a number, in their order."""
+        """Return entries of the log after a number, in order."""
         return [asdict(line) for line in self.session.log.read(after=after, most=most)]
 
     def refit(self, new: RefitRequest) -> ProgressAnswer:
-        """Have everything fitted again, in the background."""
+        """Request a refit in the background."""
         self.runner.ask(epochs=new.epochs)
         return self.measure()
 
@@ -338,6 +336,6 @@ class Endpoints:
         return write_exports(self.session, self.folder)
 
     def download(self, name: str) -> Response:
-        """One of the files that were written."""
+        """Return an exported file."""
         path = export_path(self.folder, name)
         return FileResponse(path, filename=path.name, content_disposition_type="attachment")

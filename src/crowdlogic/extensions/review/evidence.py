@@ -1,11 +1,13 @@
-"""Why an item has its answer, in bits for the answer against its strongest rival, as a reviewer sees it.
+"""Explanation of answers in a review: evidence in bits for the answer compared with its strongest rival.
 
-Of a run it is the evidence of `learning.explain`. Of a truth method every vote counts by its annotator's confusion
-matrix; what pooling and doubt make of the votes is the rest, so that the bits add up to the stated confidence:
+For runs this is the evidence of `learning.explain`. For truth methods each vote counts by its annotator's confusion
+matrix; the effect of pooling and calibration is the rest, so that the bits add up to the stated confidence:
 
     log2 q[a] / q[r] = prior + sum over votes of sharpness log2 confusion[j, a, n] / confusion[j, r, n] + rest.
 
-Axes: i unit, j annotator, k class, m true class, n given label, a answer, r rival.
+[LNCL] "Learning from Noisy Crowd Labels with Logics".
+
+Axes: i unit, j annotator, k class, m true class, n given label, a answer, r rival, s sequence, l rule.
 """
 
 from __future__ import annotations
@@ -43,17 +45,12 @@ from crowdlogic.rules.parser import read_rules
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.workflows.inputs import read_vocabulary
 
-# Answers as reviewers see and give them: a class, or the spans of a sentence; and as codes, which fits work with.
-#
-# A span covers the tokens start to end (exclusive) and has a type. In tag sets that are no span tags (parts of
-# speech)
-# every token is a span of its own, and its type is its tag. Classes are compared as text.
-#
-# Axes: i unit, s sequence.
+# Answers are a class, or the spans of a sentence; internally, codes. A span covers the tokens start to end (exclusive)
+# and has a type. In other tag sets (parts of speech), every token is a span with its tag as type.
 
 
 def item_units(offsets: Ints | None, items: Ints) -> Ints:
-    """The units of some items, laid out one item after the other."""
+    """Return the units of some items, concatenated."""
     if offsets is None:
         return items
     return np.concatenate([np.arange(offsets[s], offsets[s + 1]) for s in items] or [np.zeros(0, dtype=np.int64)])
@@ -61,13 +58,13 @@ def item_units(offsets: Ints | None, items: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class AnswerForm:
-    """What an answer to an item of these labels looks like."""
+    """Conversion of answers to items between text, spans and codes."""
 
     labels: CrowdLabels
 
     @cached_property
     def class_names(self) -> tuple[str, ...]:
-        """The classes as text."""
+        """Classes as text."""
         return tuple(str(name) for name in self.labels.classes)
 
     @cached_property
@@ -76,24 +73,24 @@ class AnswerForm:
 
     @cached_property
     def tag_set(self) -> TagSet | None:
-        """The tags split into prefix and type; None unless they are span tags."""
+        """Tags split into prefix and type; None unless they are span tags."""
         sequential = self.labels.is_sequential and is_span_tag_set(self.labels.classes)
         return parse_tags(self.labels.classes) if sequential else None
 
     @property
     def types(self) -> tuple[str, ...]:
-        """What a document, a span or a token can be."""
+        """Possible types of a document, a span or a token."""
         return self.class_names if self.tag_set is None else self.tag_set.types
 
     def length(self, item: int) -> int:
-        """How many units an item has."""
+        """Return the number of units of an item."""
         offsets = self.labels.offsets
         return 1 if offsets is None else int(offsets[item + 1] - offsets[item])
 
     def encode(self, item: int, answer: Any) -> Ints:
-        """The codes of an answer: of a class, or of one tag per token.
+        """Return the codes of an answer: a class, or one tag per token.
 
-        An answer that does not fit the item is refused with the reason.
+        An answer that does not fit the item raises an error.
         """
         tags = [answer] if self.labels.offsets is None else answer
         if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
@@ -107,17 +104,17 @@ class AnswerForm:
     def _code(self, name: str) -> int:
         if name not in self._codes:
             hint = did_you_mean(name, self.class_names)
-            raise DataError(f"{name!r} is not a class.{hint} There are {name_list(self.class_names)}.")
+            raise DataError(f"{name!r} is not a class.{hint} Choose one of {name_list(self.class_names)}.")
         return self._codes[name]
 
     def decode(self, codes: Ints) -> str | list[str]:
-        """The answer that codes mean: a class, or the tags of a sentence; ? where there is no answer."""
+        """Return the answer for codes: a class, or the tags of a sentence; ? where there is no answer."""
         names = [*self.class_names, NOT_SEEN]
         tags = [names[int(code)] for code in codes]
         return tags[0] if self.labels.offsets is None else tags
 
     def spans(self, codes: Ints) -> list[dict[str, Any]]:
-        """The spans of a sentence's tags, as start, end and type."""
+        """Return the spans of a sentence's tags, with start, end and type."""
         if self.tag_set is None:
             names = [*self.class_names, NOT_SEEN]
             return [{"start": i, "end": i + 1, "type": names[int(code)]} for i, code in enumerate(codes)]
@@ -128,9 +125,9 @@ class AnswerForm:
         ]
 
     def tags_of_spans(self, item: int, spans: Sequence[Mapping[str, Any]]) -> list[str]:
-        """One tag per token from spans, which must fit the sentence and not overlap."""
+        """Return one tag per token from spans, which must fit the sentence and not overlap."""
         if self.labels.offsets is None:
-            raise DataError("Spans are of sentences. Answer a document with its class.")
+            raise DataError("Spans are only valid for sentences. Answer a document with its class.")
         size, ordered = self.length(item), sorted(spans, key=lambda span: int(span["start"]))
         reached = 0
         for span in ordered:
@@ -147,7 +144,7 @@ class AnswerForm:
         for span in spans:
             tags[int(span["start"]) : int(span["end"])] = [str(span["type"])] * (int(span["end"]) - int(span["start"]))
         if NOT_SEEN in tags:
-            raise DataError(f"Token {tags.index(NOT_SEEN) + 1} has no tag. Give each token one.")
+            raise DataError(f"Token {tags.index(NOT_SEEN) + 1} has no tag. Give every token a tag.")
         return tags
 
     def _span_tags(self, size: int, spans: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -157,42 +154,35 @@ class AnswerForm:
         if tag_set is None:
             return []
         codes = spans_to_tags(Spans(start, end, np.array(kinds, dtype=np.int64)), size, tag_set)
-        if len(self.spans(codes)) != len(spans):  # a long span without I- falls apart
+        if len(self.spans(codes)) != len(spans):  # without an I- tag, a long span is split
             tags = name_list(self.class_names)
-            raise DataError(f"These spans cannot be written with the tags {tags}: one is missing.")
+            raise DataError(f"These spans cannot be represented with the tags {tags}, one of which is missing.")
         return list(self.decode(codes))
 
     def _type(self, name: str) -> int:
         if name not in self.types:
             raise DataError(
-                f"{name!r} is not a type.{did_you_mean(name, self.types)} There are {name_list(self.types)}."
+                f"{name!r} is not a type.{did_you_mean(name, self.types)} Choose one of {name_list(self.types)}."
             )
         return self.types.index(name)
 
 
-# What rules say of the items of a review, and how their word compares with what reviewers decided.
-#
-# A rule speaks for the classes that its potential favours at a unit ([LNCL] eq. 15), in bits. Rules that ask a
-# classifier
-# need a run, which has one.
-#
-# [LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: l rule, i unit, k class.
-
-FAINT = 1e-3
-"""A rule that says less than this many bits says nothing."""
+MIN_BITS = 1e-3
+"""Contributions of a rule below this number of bits are ignored."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReviewRules:
-    """Rules over the items of a review.
+    """Rules grounded on the items of a review.
 
     Attributes:
-        projector: The rules, and how they are obeyed.
+        projector: The rules with their strength and options.
         corpus: The items.
         classes: The classes.
-        kept: Which of the rules can be asked: those that need no classifier, unless there is one.
-        texts: The rules as text, those that are kept.
-        units: units[l], the units that rule l touches.
+        kept: Indices of the usable rules; rules that need a classifier are excluded unless there is one.
+        texts: The usable rules as text.
+        units: units[l], the units touched by rule l.
+        are_local: Whether contributions to an item only depend on that item.
         are_local: Whether what they say of an item depends on that item alone.
     """
 
@@ -205,12 +195,12 @@ class ReviewRules:
     are_local: bool
 
     def say(self, items: Ints, beliefs: Beliefs, learned: Learned | None = None) -> Floats:
-        """bits[l, u, k], what each rule says of the units of some items, laid out one item after the other.
+        """Return bits[l, u, k], the contributions of each rule to the units of some items ([LNCL] eq. 15).
 
         Args:
             items: The items, by code.
             beliefs: q[i, k] of all units.
-            learned: The run whose classifier the rules ask.
+            learned: Run whose classifier is used by the rules.
         """
         whole = self.corpus if not self.are_local else self.corpus.take_items(items)
         mine = item_units(self.corpus.offsets, items)
@@ -230,11 +220,11 @@ class ReviewRules:
 def read_review_rules(
     path: str, tables: Sequence[str], corpus: Corpus, classes: Classes
 ) -> tuple[ReviewRules, tuple[str, ...]]:
-    """The rules of a file over some items, and a notice for each that needs a classifier and is left out."""
+    """Read the rules of a file, with a notice for each rule skipped because it needs a classifier."""
     projector = Projector(rules=read_rules(path), vocabulary=read_vocabulary(tables))
     ground = projector.ground(corpus, classes)
     left_out = tuple(
-        f"{rule.rule.place}: the rule {shorten_name(rule.rule)} asks a classifier (Predicted) and is left out. Review "
+        f"{rule.rule.place}: the rule {shorten_name(rule.rule)} needs a classifier (Predicted) and is skipped. Review "
         f"a run, which has one."
         for rule in ground.rules
         if not rule.is_static
@@ -246,7 +236,7 @@ def read_review_rules(
 
 
 def rules_of_run(learned: Learned) -> ReviewRules | None:
-    """The rules of a run over its items; None without any."""
+    """Return the rules of a run on its items; None without rules."""
     projector = learned.teacher.projector
     if projector.rules is None:
         return None
@@ -270,30 +260,30 @@ def _make_rules(
 
 
 def rule_name(text: str) -> str:
-    """A rule in a sentence: by the word that it quotes, or by its beginning."""
+    """Return a short name of a rule: the word that it quotes, or its beginning."""
     word = re.search(r"'([^']+)'", text)
     return f"the rule about {shorten_name(word[1])!r}" if word else f"the rule {shorten_name(text)}"
 
 
 def count_contradictions(bits: Floats, truths: Ints) -> list[tuple[int, int]]:
-    """For each rule, how many known units it speaks against, and of how many it speaks at all.
+    """Return for each rule the number of known units that it contradicts, and the number it applies to.
 
     Args:
-        bits: bits[l, u, k], what each rule says.
-        truths: truths[u], the class that was decided; UNKNOWN where nothing was.
+        bits: bits[l, u, k], the contributions of each rule.
+        truths: truths[u], the decided class; UNKNOWN if undecided.
     """
     known = np.flatnonzero(truths != UNKNOWN)
-    said = np.maximum(bits[:, known], -1e9)  # what a hard rule forbids is minus infinity
-    speaks = np.ptp(said, axis=2) > FAINT
+    said = np.maximum(bits[:, known], -1e9)  # hard rules contribute minus infinity
+    speaks = np.ptp(said, axis=2) > MIN_BITS
     best = said.max(axis=2)
     chosen = np.take_along_axis(said, np.broadcast_to(truths[known][None, :, None], (*said.shape[:2], 1)), axis=2)
-    against = speaks & (best - chosen[:, :, 0] > FAINT)
+    against = speaks & (best - chosen[:, :, 0] > MIN_BITS)
     return list(zip(against.sum(axis=1).tolist(), speaks.sum(axis=1).tolist(), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RuleWord:
-    """What one rule says of an item, or of a token of a sentence: for which class, and how many bits over the next."""
+    """Contribution of a rule to an item or a token: the favoured class, and its lead over the next in bits."""
 
     rule: str
     token: int | None
@@ -301,35 +291,35 @@ class RuleWord:
     bits: float
 
 
-MOST_WORDS = 20
-"""How many words of rules are shown of one item: those that say most."""
-CERTAIN = 99.0
-"""How many bits a hard rule is shown with."""
+MAX_RULE_WORDS = 20
+"""Maximum number of rule contributions shown per item, strongest first."""
+MAX_BITS = 99.0
+"""Bits displayed for a hard rule."""
 
 
 def rule_words(bits: Floats, texts: Sequence[str], class_names: Sequence[str], *, is_sentence: bool) -> list[RuleWord]:
-    """What rules say of the units of one item, the strongest first."""
+    """Return the contributions of rules to the units of one item, strongest first."""
     found = []
     for text, units in zip(texts, bits, strict=True):
-        for place, said in enumerate(np.maximum(units, -CERTAIN)):
+        for place, said in enumerate(np.maximum(units, -MAX_BITS)):
             second, best = np.sort(said)[-2:] if len(said) > 1 else (0.0, 0.0)
-            if best - second > FAINT:
+            if best - second > MIN_BITS:
                 token = place if is_sentence else None
-                strength = round(float(min(best - second, CERTAIN)), 3)
+                strength = round(float(min(best - second, MAX_BITS)), 3)
                 found.append(RuleWord(rule=text, token=token, favours=class_names[int(said.argmax())], bits=strength))
-    return sorted(found, key=lambda word: -word.bits)[:MOST_WORDS]
+    return sorted(found, key=lambda word: -word.bits)[:MAX_RULE_WORDS]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ItemEvidence:
-    """Why an item has its answer: unit by unit; and what the rules say of it."""
+    """Evidence for the answer of an item, by unit, and the contributions of the rules."""
 
     units: list[UnitEvidence]
     rules: list[RuleWord]
 
 
 def hide_names(unit: UnitEvidence, names: Mapping[str, str]) -> UnitEvidence:
-    """The same evidence with other names of the annotators."""
+    """Replace the names of the annotators in the evidence."""
     terms = (
         replace(term, name=names.get(term.name, "")) if term.source is EvidenceSource.annotator else term
         for term in unit.terms
@@ -338,7 +328,7 @@ def hide_names(unit: UnitEvidence, names: Mapping[str, str]) -> UnitEvidence:
 
 
 def annotator_confusion(labels: CrowdLabels, estimate: Estimate) -> Floats | None:
-    """confusion[j, m, n]: the method's own, or expected from its beliefs; None where it would be too large."""
+    """Return confusion[j, m, n] of the method, or computed from its beliefs; None if too large."""
     if estimate.confusion is not None:
         return estimate.confusion
     if labels.n_classes < 2 or len(labels.annotators) * labels.n_classes**2 > MOST_CELLS:
@@ -348,7 +338,7 @@ def annotator_confusion(labels: CrowdLabels, estimate: Estimate) -> Floats | Non
 
 
 def vote_evidence(labels: CrowdLabels, estimate: Estimate, confusion: Floats, item: int) -> list[UnitEvidence]:
-    """The evidence of all votes on an item, unit by unit."""
+    """Return the evidence of all votes on an item, unit by unit."""
     found = []
     for place, unit in enumerate(item_units(labels.offsets, np.array([item])).tolist()):
         rows = slice(*np.searchsorted(labels.unit, [unit, unit + 1]).tolist())
@@ -358,7 +348,7 @@ def vote_evidence(labels: CrowdLabels, estimate: Estimate, confusion: Floats, it
 
 
 def vote_terms(labels: CrowdLabels, estimate: Estimate, confusion: Floats, rows: slice) -> Floats:
-    """terms[n, k] in bits: of the prior first, then of each vote of a unit; scaled as the confidence is."""
+    """Return terms[n, k] in bits: the prior, then each vote of a unit, scaled like the confidence."""
     weight = labels.weights[rows]
     calibration = estimate.calibration
     effect = 1.0 if calibration is None else float(design_effect(weight.sum(), calibration.correlation))

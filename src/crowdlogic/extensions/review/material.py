@@ -1,8 +1,7 @@
-"""What is reviewed: the labels, the items and what is believed of them, and how that is fitted again.
+"""Input of a review: labels, items, a first fit, and how to refit it with decisions.
 
-Labels are aggregated first; a saved estimate and a run bring their beliefs along. Decisions of reviewers come in as
-known truths: truth methods fit again from their last beliefs (`planning.warm_refit`), runs take their M- and E-steps
-again (`learning.refit`).
+Labels are aggregated first; a saved estimate or run already contains beliefs. Decisions enter as known truths: truth
+methods are refitted from their last beliefs (`committee.refit`), runs repeat their M- and E-steps (`learning.refit`).
 
 Axes: i unit, k class.
 """
@@ -46,17 +45,17 @@ from crowdlogic.workflows.report import is_labels
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewOptions:
-    """The options of a review.
+    """Options of a review.
 
     Attributes:
-        source: A file of labels, or the folder of an estimate or of a run.
-        labels: For an estimate: the file of the labels it was made from.
-        items: The file of the items; a run has them.
-        rules: For labels or an estimate: a file of rules, to show what they say.
+        source: File of labels, or the folder of an estimate or a run.
+        labels: For an estimate: file of the labels from which it was computed.
+        items: File of the items; already included in a run.
+        rules: For labels or an estimate: file of rules to display.
         tables: Facts for predicates, as Name=file.
-        method: For labels: the truth method; None for the one that suits them.
+        method: For labels: the truth method; None to choose one automatically.
         seed: Random seed.
-        input: How the labels are read.
+        input: Options for reading the labels.
     """
 
     source: str
@@ -71,11 +70,11 @@ class ReviewOptions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReviewFit:
-    """What is believed at one moment of a review.
+    """Fit of a review at one moment.
 
     Attributes:
-        estimate: The beliefs, as stated.
-        learned: For a run: what they rest on; None without a classifier.
+        estimate: Estimate with calibrated beliefs.
+        learned: For a run: the learned model; None without a classifier.
     """
 
     estimate: Estimate
@@ -83,32 +82,32 @@ class ReviewFit:
 
 
 class ReviewFitter(Protocol):
-    """Fits again what is reviewed."""
+    """Protocol for refitting a review."""
 
     def refit(self, last: ReviewFit, decisions: Decisions, *, recalibrate: bool = False, epochs: int = 0) -> ReviewFit:
-        """The beliefs with the decisions as truths, from the last ones.
+        """Return a refit with the decisions as known truths, starting from the last fit.
 
         Args:
-            last: What was believed before.
+            last: The last fit.
             decisions: All decisions so far.
-            recalibrate: Whether those drawn at random fit the scale of the confidence.
-            epochs: For so many epochs the classifier of a run learns, too.
+            recalibrate: Whether to recalibrate the confidence on decisions drawn at random.
+            epochs: Number of extra training epochs for the classifier of a run.
         """
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReviewMaterial:
-    """What is reviewed.
+    """Input of a review.
 
     Attributes:
-        title: What it is called, without its folder.
+        title: Title, without a folder.
         labels: The labels.
-        corpus: The items; None where nothing but their names is known.
-        fit: What is believed at first.
-        fitter: How that is fitted again.
-        rules: What rules say; None without any.
-        tool: The name of the format of the annotation tool that the labels are from; None for plain tables.
-        notices: What a person should know.
+        corpus: The items; None if only their names are known.
+        fit: The first fit.
+        fitter: Refits the review.
+        rules: The rules; None without rules.
+        tool: Name of the annotation tool's format in which the labels were read; None for plain tables.
+        notices: Messages to the user.
     """
 
     title: str
@@ -122,25 +121,25 @@ class ReviewMaterial:
 
     @cached_property
     def committee(self) -> Committee:
-        """Other methods on the same labels, which say where answers may be wrong."""
+        """Committee of other methods on the same labels, for finding likely mistakes."""
         return make_committee(self.labels, self.fit.estimate)
 
     @property
     def has_classifier(self) -> bool:
-        """Whether a classifier can learn from the decisions."""
+        """Whether there is a classifier that can be trained on the decisions."""
         return self.fit.learned is not None
 
 
 @dataclass(frozen=True, eq=False)
 class TruthFitter:
-    """A truth method over some labels."""
+    """Refits a truth method."""
 
     method: TruthMethod
     labels: CrowdLabels
     corpus: Corpus | None = None
 
     def infer(self) -> Estimate:
-        """The first fit, by labels alone."""
+        """Return the first fit, without decisions."""
         return state_confidence(self.labels, self.method.infer(self.labels, self.corpus))
 
     def refit(
@@ -151,7 +150,7 @@ class TruthFitter:
         recalibrate: bool = False,
         epochs: int = 0,  # noqa: ARG002 (there is no classifier)
     ) -> ReviewFit:
-        """Fit from the last beliefs, with the decisions as truths; a method that knows no truths stays as it is."""
+        """Refit from the last beliefs; a method without support for known truths is not refitted."""
         estimate = last.estimate
         if uses_anchors(self.method.name):
             estimate = refit_method(
@@ -162,7 +161,7 @@ class TruthFitter:
 
 @dataclass(frozen=True, eq=False)
 class RunFitter:
-    """A run, with the truths that it was trained with."""
+    """Refits a run; `trained_with` are the truths known in training."""
 
     trained_with: Ints
 
@@ -171,19 +170,19 @@ class RunFitter:
         last: ReviewFit,
         decisions: Decisions,
         *,
-        recalibrate: bool = False,  # noqa: ARG002 (its scale stays the training's)
+        recalibrate: bool = False,  # noqa: ARG002 (the calibration of the run is kept)
         epochs: int = 0,
     ) -> ReviewFit:
-        """M- and E-steps from the last beliefs, with the decisions as truths."""
+        """Repeat M- and E-steps from the last beliefs, with the decisions as known truths."""
         if last.learned is None:
-            raise OptionError("There is no run to go on from.")
+            raise OptionError("There is no run to continue from.")
         known = decisions.classes(last.learned.task.labels)
         learned = refit(last.learned, np.where(known == UNKNOWN, self.trained_with, known), epochs=epochs)
         return ReviewFit(estimate=learned.estimate, learned=learned)
 
 
 def with_truths(estimate: Estimate, labels: CrowdLabels, anchors: Mapping[Any, Any]) -> Estimate:
-    """The estimate, certain where the truth is known, whatever its method made of it."""
+    """Return the estimate with certainty where the truth is known."""
     if not anchors:
         return estimate
     known = anchor_classes(labels, anchors)
@@ -192,7 +191,7 @@ def with_truths(estimate: Estimate, labels: CrowdLabels, anchors: Mapping[Any, A
 
 
 def load_material(options: ReviewOptions) -> ReviewMaterial:
-    """Read what is reviewed, and aggregate labels."""
+    """Read the input of a review, and aggregate labels if needed."""
     if is_labels(options.source):
         return _from_labels(options)
     home = Path(options.source)
@@ -201,8 +200,8 @@ def load_material(options: ReviewOptions) -> ReviewMaterial:
     if (home / NAMES).is_file():
         return _from_estimate(home, options)
     raise MissingDataError(
-        f"{home}: holds neither a run nor an estimate. Name a file of labels, or a folder that `train` or "
-        f"`aggregate --save` wrote."
+        f"{home}: contains neither a run nor an estimate. Give a file of labels, or the output folder of `train` or "
+        f"`aggregate --save`."
     )
 
 
@@ -232,7 +231,7 @@ def _from_labels(options: ReviewOptions) -> ReviewMaterial:
 
 def _from_estimate(home: Path, options: ReviewOptions) -> ReviewMaterial:
     if options.labels is None:
-        raise OptionError(f"{home}: an estimate has no votes in it. Give the labels it was made from: --labels FILE.")
+        raise OptionError(f"{home}: an estimate does not contain the labels. Give them with --labels FILE.")
     by_file = options.input.by_file(options.labels, options.items)
     crowd = by_file[options.labels].read_crowd(options.labels)
     corpus = crowd.corpus if options.items is None else by_file[options.items].read_corpus(options.items)
@@ -250,7 +249,7 @@ def _from_run(home: Path, options: ReviewOptions) -> ReviewMaterial:
     given = {"--labels": options.labels, "--items": options.items, "--rules": options.rules, "-m": options.method}
     for flag, value in given.items():
         if value is not None:
-            raise OptionError(f"{home}: a run has its labels, items, rules and method in it. Leave {flag} out.")
+            raise OptionError(f"{home}: a run already contains its labels, items, rules and method. Remove {flag}.")
     learned = load_run(home).learned
     if isinstance(learned.classifier, AbsentClassifier):
         raise OptionError(f"{learned.classifier.message} Or review its labels instead: crowdlogic review LABELS.")
@@ -278,7 +277,7 @@ def _material(
     left_out: tuple[str, ...] = ()
     if options.rules is not None:
         if crowd.corpus is None:
-            raise CorpusError(f"{options.rules}: rules speak of texts, and there are none. Give them: --items FILE.")
+            raise CorpusError(f"{options.rules}: rules require texts. Give them with --items FILE.")
         rules, left_out = read_review_rules(options.rules, options.tables, crowd.corpus, crowd.labels.classes)
     return ReviewMaterial(
         title=Path(options.source).name,
@@ -293,7 +292,7 @@ def _material(
 
 
 def tool_format(path: str, read_as: str | None) -> str | None:
-    """The format of the annotation tool that a file is from, if answers can go back to it as one file."""
+    """Return the annotation tool's format of a file, if answers can be written in it as one file."""
     found = detect_format(InputFile(path), read_as)
     fits = found.overrides("encode_estimate") and not found.writes_folder and not isinstance(found, TableFormat)
     return found.name if fits else None

@@ -1,4 +1,4 @@
-"""Labels, or a run, to a plan: which items to label next and by whom, what that should bring, and when to stop."""
+"""Plan of the next labels: which items, by whom, the expected gain, and when to stop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from crowdlogic.data.reading import write_table
 from crowdlogic.data.wording import list_names, pluralise
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.review.next_labels import (
-    LOAD,
+    DEFAULT_LOAD,
     Forecast,
     NextLabels,
     annotator_skills,
@@ -41,21 +41,17 @@ from crowdlogic.workflows.aggregate import (
 )
 from crowdlogic.workflows.inputs import InputOptions, ResultTable, answer_format, check_outputs, check_writable
 
-# The plan as tasks of annotation tools, in the order in which they should be labelled, without any answer.
-#
-# A pre-annotated task would lead its annotator, so tasks hold the text alone; what the label should gain and who
-# should
-# give it stand beside it, where the tool can sort and filter by it.
-
+# A pre-annotated task would bias its annotator, so tasks for annotation tools contain only the text. The expected gain
+# and the suggested annotators are stored as metadata, by which the tool can sort and filter.
 Row = tuple[Any, str, float, list[str]]
-"""An item's name, its text, what its labels should gain together, and who should give them."""
+"""Item name, text, joint expected gain of its labels, and suggested annotators."""
 
 
 def rows(plan: pl.DataFrame, labels: CrowdLabels, corpus: Corpus | None, target: str, *, tool: str) -> Iterator[Row]:
-    """One row per item, in the order of the plan."""
+    """Yield one row per item, in the order of the plan."""
     known = corpus is not None and (corpus.tokens if labels.is_sequential else corpus.texts) is not None
     if corpus is None or not known:
-        raise OptionError(f"{target}: {tool} needs the texts, and they are not known. Write .csv or .jsonl instead.")
+        raise OptionError(f"{target}: {tool} needs the texts, which are unknown. Write .csv or .jsonl instead.")
     texts = texts_and_bounds(corpus)[0] if labels.is_sequential else tuple(corpus.texts or ())
     named = plan.with_columns(as_text(plan["annotator"]).alias("annotator"))
     grouped = named.group_by("item", maintain_order=True).agg(pl.col("gain").sum(), "annotator")
@@ -65,7 +61,7 @@ def rows(plan: pl.DataFrame, labels: CrowdLabels, corpus: Corpus | None, target:
 
 
 def label_studio_tasks(plan: pl.DataFrame, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
-    """Tasks that Label Studio imports; `gain` and `annotators` are fields of their data."""
+    """Encode tasks for Label Studio; `gain` and `annotators` are fields of their data."""
     question = Question() if corpus is None else corpus.question
     tasks = [
         {"id": name, "data": {question.field or "text": text, "gain": gain, "annotators": people}}
@@ -75,7 +71,7 @@ def label_studio_tasks(plan: pl.DataFrame, labels: CrowdLabels, corpus: Corpus |
 
 
 def prodigy_tasks(plan: pl.DataFrame, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
-    """A stream for Prodigy, a task a line; `gain` and `annotators` are in its meta."""
+    """Encode a stream for Prodigy, one task per line; `gain` and `annotators` are in its meta."""
     options = {} if labels.is_sequential else {"options": [{"id": str(c), "text": str(c)} for c in labels.classes]}
     lines = [
         json.dumps(
@@ -90,37 +86,37 @@ TASK_WRITERS: dict[str | None, Callable[[pl.DataFrame, CrowdLabels, Corpus | Non
     "label-studio": label_studio_tasks,
     "prodigy": prodigy_tasks,
 }
-"""Formats whose tools take tasks to label, by name."""
+"""Formats of tools that import tasks, by name."""
 
 
 FORECAST_AT = (100, 300, 1000, 3000, 10_000)
-"""Numbers of labels of which the forecast is shown."""
+"""Numbers of further labels for which the forecast is shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NextOptions:
-    """The options of `plan_next`.
+    """Options of `plan_next`.
 
     Attributes:
-        labels: A file of labels, or the folder of a run.
-        out: The file for the plan: a table, or tasks for Label Studio or Prodigy in the order of the plan.
-        count: How many labels to buy; None for all that are worth it, up to `MOST_PLANNED`.
-        annotators: The names of those who are available; None for everybody.
-        load: The largest share of the labels for one annotator, in terms of their share so far.
-        items: For labels: a file of the items, whose texts go into the plan.
-        method: For labels: the truth method; None for the one that suits them.
+        labels: File of labels, or the folder of a run.
+        out: Output file: a table, or tasks for Label Studio or Prodigy in the order of the plan.
+        count: Number of labels to buy; None for all that are worthwhile, up to `MAX_PLANNED`.
+        annotators: Names of the available annotators; None for all who can be trusted.
+        load: Maximum share of the labels per annotator, as a multiple of their share so far.
+        items: For labels: file of the items, whose texts are included in the plan.
+        method: For labels: the truth method; None to choose one automatically.
         dependence: For labels: a name in `truth_methods.DEPENDENCES`.
         seed: Random seed.
-        format: The format of the plan; None to take it from the suffix.
+        format: Format of the plan; None to infer it from the suffix.
         spreadsheet_safe: Whether csv and tsv cells that a spreadsheet would read as formulas get a leading quote.
-        input: How the labels are read.
+        input: Options for reading the labels.
     """
 
     labels: str
     out: str
     count: int | None = None
     annotators: Sequence[str] | None = None
-    load: float = LOAD
+    load: float = DEFAULT_LOAD
     items: str | None = None
     method: str | None = None
     dependence: str = "public"
@@ -132,15 +128,15 @@ class NextOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Planned:
-    """What `plan_next` found.
+    """Result of `plan_next`.
 
     Attributes:
-        method: The truth method, or that of the run.
+        method: The truth method, or the method of the run.
         batch: The labels to buy.
-        forecast: What they, and those after them, should bring.
-        out: Where the plan is.
-        wanted: How many labels were asked for; None for what is worth it.
-        notices: What a person should know of the labels and the fit.
+        forecast: Expected gain of the batch and of further labels.
+        out: File of the plan.
+        wanted: Number of labels requested; None for all that are worthwhile.
+        notices: Messages about the labels and the fit.
     """
 
     method: str
@@ -152,25 +148,25 @@ class Planned:
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """The outcome: where the plan is, what it brings, when to stop, whether votes or gold."""
+        """Summary: the file of the plan, the expected gain, when to stop, and labels compared with gold."""
         items, people = len(np.unique(self.batch.item)), len(np.unique(self.batch.annotator))
         labels = pluralise(len(self.batch.item), "label")
         said = f"{labels} of {pluralise(items, 'item')} by {pluralise(people, 'annotator')}"
         return (f"{self.method}: {said} -> {self.out}", *self._fewer(), *self.forecast.sentences())
 
     def _fewer(self) -> tuple[str, ...]:
-        """Why there are fewer labels than were asked for."""
+        """Explain why there are fewer labels than requested."""
         missing = (self.wanted or 0) - len(self.batch.item)
         if missing <= 0:
             return ()
         return (
-            f"{missing} of the {pluralise(self.wanted or 0, 'label')} asked for {'is' if missing == 1 else 'are'} "
-            f"not in the plan: nobody is left who has not labelled "
-            f"the item and is below their share of the work. A higher --load lets each give more.",
+            f"{missing} of the {pluralise(self.wanted or 0, 'label')} requested {'is' if missing == 1 else 'are'} "
+            f"not in the plan, because every annotator has labelled the item or reached their share of the work. "
+            f"Increase --load to allow more labels per annotator.",
         )
 
     def table(self) -> ResultTable:
-        """The expected accuracy after further labels."""
+        """Return a table of the expected accuracy after further labels."""
         rows = [(0, f"{100 * self.forecast.accuracy:.1f} %"), *self._rows()]
         return ResultTable(title="expected accuracy", columns=["further labels", "expected accuracy"], rows=rows)
 
@@ -180,7 +176,7 @@ class Planned:
         return [(n, f"{100 * accuracy:.1f} %") for n, accuracy in after]
 
     def figures(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return the figures as plain data."""
         return {
             "method": self.method,
             "labels": len(self.batch.item),
@@ -217,7 +213,7 @@ def plan_next(options: NextOptions) -> Planned:
 
 
 def _output_format(options: NextOptions) -> str | None:
-    """The format of the plan, checked before the work."""
+    """Return the format of the plan after checking that it can be written."""
     if is_run(Path(options.labels)):
         written_as = options.format
     else:
@@ -228,10 +224,10 @@ def _output_format(options: NextOptions) -> str | None:
 
 
 def _read(options: NextOptions) -> tuple[CrowdLabels, Estimate, Corpus | None, tuple[str, ...]]:
-    """The labels, what is believed of them, and the items where they are known."""
+    """Read the labels, compute the estimate, and read the items if known."""
     if is_run(Path(options.labels)):
         if options.items is not None or options.method is not None:
-            raise OptionError(f"{options.labels}: a run has its items and its method. Leave --items and -m out.")
+            raise OptionError(f"{options.labels}: a run already contains its items and method. Remove --items and -m.")
         record = read_run(options.labels)
         return record.labels, record.estimate, record.corpus, ()
     by_file = options.input.by_file(options.labels, options.items)
@@ -252,9 +248,9 @@ def _read(options: NextOptions) -> tuple[CrowdLabels, Estimate, Corpus | None, t
 def whom_to_ask(
     labels: CrowdLabels, estimate: Estimate, names: Sequence[str] | None
 ) -> tuple[Bools | None, tuple[str, ...]]:
-    """available[j], whether annotator j can be asked, and who is left out in words.
+    """Return available[j], whether annotator j can be asked, and a notice about excluded annotators.
 
-    Those who are named, whatever is known of them; else all whose labels can be trusted, if there are any.
+    These are the named annotators, otherwise all who are not flagged as unreliable, if there are any.
     """
     if names is not None:
         able = np.zeros(len(labels.annotators), dtype=bool)
@@ -265,13 +261,13 @@ def whom_to_ask(
         return asked, ()
     who = f"{list_names(flagged)} {'is' if len(flagged) == 1 else 'are'}"
     return asked, (
-        f"{who} not asked: flagged as answering without looking, always the same, or worse than chance. To ask them "
-        f"nevertheless, name all who are available: --annotators NAMES.",
+        f"{who} not asked: flagged as random, constant or worse than chance. To ask them "
+        f"nevertheless, list all available annotators: --annotators NAMES.",
     )
 
 
 def plan_table(labels: CrowdLabels, estimate: Estimate, batch: NextLabels, corpus: Corpus | None) -> pl.DataFrame:
-    """One row for each label to buy: item, annotator, gain; for documents also text, label, confidence and labels."""
+    """Return one row per label to buy: item, annotator, gain; for documents also current answers and texts."""
     columns: dict[str, Any] = {
         "item": labels.items.gather(batch.item),
         "annotator": labels.annotators.gather(batch.annotator),

@@ -1,4 +1,4 @@
-"""`crowdlogic next`: which items are worth one more label, and by whom."""
+"""`crowdlogic next`: recommend which items to label next, and by whom."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from crowdlogic.cli.console import say, summary
 from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
 from crowdlogic.cli.options import JsonOption, OutFile, SeedOption, SpreadsheetOption, ToOption, reads_labels
 from crowdlogic.extensions.review.next import NextOptions, plan_next
-from crowdlogic.extensions.review.next_labels import LOAD, MOST_PLANNED
+from crowdlogic.extensions.review.next_labels import DEFAULT_LOAD, MAX_PLANNED
 from crowdlogic.workflows.inputs import InputOptions, parse_names
 
-LabelsOrRun = Annotated[
-    str, typer.Argument(metavar="SOURCE", help="A file of labels, or a run that `crowdlogic train` wrote.")
-]
+LabelsOrRun = Annotated[str, typer.Argument(metavar="SOURCE", help="File of labels, or the folder of a run.")]
 AvailableOption = Annotated[
     str | None,
     typer.Option(
         "--annotators",
         metavar="NAMES",
-        help="Who is available, separated by commas; else all but spammers, adversaries and those with one answer.",
+        help="Available annotators, comma-separated; by default all except those flagged as unreliable.",
     ),
 ]
 
 CountOption = Annotated[
     int | None,
-    typer.Option("--count", "-n", min=1, help=f"How many labels; else all that are worth it, up to {MOST_PLANNED}."),
+    typer.Option(
+        "--count", "-n", min=1, help=f"Number of labels; by default all worthwhile ones, up to {MAX_PLANNED}."
+    ),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class NextOutput(Output):
-    """The labels to buy next.
+    """JSON output of `crowdlogic next`.
 
     Attributes:
-        method: The truth method, or that of the run.
-        labels: How many labels the plan has.
-        expected_accuracy: The expected accuracy now.
-        expected_accuracy_after: The expected accuracy with these labels.
-        worth_buying: How many labels are worth buying.
-        votes_per_decision: How many labels are worth one decision by somebody who knows the truth; null if unknown.
-        out: The file of the plan.
+        method: The truth method, or the method of the run.
+        labels: Number of labels in the plan.
+        expected_accuracy: Current expected accuracy.
+        expected_accuracy_after: Expected accuracy with these labels.
+        worth_buying: Number of labels that are worth buying.
+        votes_per_decision: Number of labels that are worth as much as one decision by an expert; null if unknown.
+        out: File of the plan.
     """
 
     method: str
@@ -66,12 +66,14 @@ def command(
     count: CountOption = None,
     annotators: AvailableOption = None,
     load: Annotated[
-        float, typer.Option("--load", help="Largest share for one annotator, in terms of their share so far; above 0.")
-    ] = LOAD,
+        float, typer.Option("--load", help="Maximum share per annotator, as a multiple of their share so far; above 0.")
+    ] = DEFAULT_LOAD,
     items: Annotated[str | None, typer.Option("--items", metavar="FILE", help="The items, with their texts.")] = None,
-    method: Annotated[str | None, typer.Option("--method", "-m", help="The truth method; else what suits.")] = None,
+    method: Annotated[
+        str | None, typer.Option("--method", "-m", help="Truth method; else chosen automatically.")
+    ] = None,
     dependence: Annotated[
-        str, typer.Option("--dependence", help="How far labels of one item depend on each other: public or none.")
+        str, typer.Option("--dependence", help="Assumed dependence between labels of an item: public or none.")
     ] = "public",
     seed: SeedOption = 0,
     to: ToOption = None,

@@ -1,10 +1,10 @@
-"""Which labels to buy next: which items, by which annotators, and what they are expected to gain.
+"""Choice of the labels to buy next: which items, by which annotators, and the expected gain.
 
-Items are taken by the gain of their next label by a typical annotator (`label_gain`), an item again only if half of
-what its second label gains is still more than the first of any other, so a batch is spread over what is in doubt. Each
-label is given to whoever says most about the item as it stands (the mutual information of their label and the truth),
-nobody twice to one item nor beyond a fair load. The gain of the batch is predicted with the annotators chosen
-(`forecast_view`).
+Items are chosen by the gain of their next label by a typical annotator (`label_gain`). An item is only repeated within
+a batch if half of the gain of its second label exceeds the gain of the first label of any other item, so that a batch
+is spread over the doubtful items. Each label is assigned to the annotator with the highest mutual information between
+the label and the truth of the item, but nobody gets an item twice or more than a fair share. The gain of the batch is
+then predicted for the chosen annotators (`forecast_view`).
 
 Axes: i unit, j annotator, k class, p label to buy, s item.
 """
@@ -29,43 +29,33 @@ from crowdlogic.numerics.logspace import design_effect, normalise, safe_log, tem
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dependence import label_sharpness
 
-# What one more label by an annotator would say: confusion matrices for planning, from the labels at hand.
-#
-# An annotator with few labels is taken to be like the crowd: `PRIOR_LABELS` labels per class of a typical annotator
-# are
-# added to their own. Where labels of one item depend on each other, a further one says less: its evidence is divided
-# by
-# the design effect of all labels that the item then has, to the power of `SHARED`.
-#
-# Axes: i unit, j annotator, m true class, n given label.
-
 PRIOR_LABELS = 4.0
-"""Labels of a typical annotator that are added, in each class, to those of every annotator."""
+"""Number of labels of a typical annotator added to those of every annotator, per class."""
 
-LOAD = 3.0
-"""Default of the largest share of a batch for one annotator, in terms of their share of the labels so far."""
+DEFAULT_LOAD = 3.0
+"""Default maximum share of a batch per annotator, as a multiple of their share of the labels so far."""
 
-SHARED = 0.75
-"""How far further labels share the doubt that is stated: 1 fully, 0 if they were independent. Part of the doubt is
-about items that all get wrong, which costs the labels of other items nothing (docs/decisions/0037)."""
+SHARED_DOUBT = 0.75
+"""How much of the calibrated doubt further labels share: 1 fully, 0 if they were independent. Part of the doubt is
+about items that all annotators get wrong, which does not affect other items (docs/decisions/0037)."""
 
-FLOOR = 1e-3
-"""Least probability of a label: nobody is known to be infallible."""
+MIN_PROBABILITY = 1e-3
+"""Minimum probability of a label, since nobody is infallible."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Skills:
-    """How annotators answer.
+    """Estimated reliability and availability of the annotators.
 
     Attributes:
         confusion: confusion[j, m, n] of every annotator.
-        typical: typical[m, n], an annotator who says as much about the truth as a label bought on average does.
+        typical: typical[m, n], an annotator with the average information of a purchased label.
         activity: activity[j], the share of the labels so far; the shares sum to one.
-        share: share[j], the largest share of a batch that annotator j can take; 0 for who is not available.
-        information: information[j], how many nats a label of j says about an item of which nothing is known.
+        share: share[j], the maximum share of a batch for annotator j; 0 if not available.
+        information: information[j], the information of a label of j about an unlabelled item, in nats.
         prior: prior[m], the share of each class.
-        correlation: How far labels of one item depend on each other.
-        shared: How far further labels share the doubt that is stated, from 0 to 1.
+        correlation: Correlation between labels of an item.
+        shared: How much of the doubt further labels share, from 0 to 1.
     """
 
     confusion: Floats
@@ -75,30 +65,32 @@ class Skills:
     information: Floats
     prior: Floats
     correlation: float
-    shared: float = SHARED
+    shared: float = SHARED_DOUBT
 
 
 def annotator_skills(
-    labels: CrowdLabels, estimate: Estimate, *, available: Bools | None = None, load: float = LOAD
+    labels: CrowdLabels, estimate: Estimate, *, available: Bools | None = None, load: float = DEFAULT_LOAD
 ) -> Skills:
-    """How annotators answer, learnt from the labels and an estimate of the truth.
+    """Estimate the annotators' skills from the labels and an estimate of the truth.
+
+    Annotators with few labels are shrunk towards a typical annotator by `PRIOR_LABELS` labels per class.
 
     Args:
         labels: The labels.
-        estimate: What is believed of the items.
+        estimate: Current estimate of the truth.
         available: available[j], whether annotator j can be asked; None for everybody who gave a label.
-        load: The largest share of a batch for one annotator, in terms of their share of the labels so far.
+        load: Maximum share of a batch per annotator, as a multiple of their share of the labels so far.
     """
     if load <= 0:
-        raise OptionError(f"The load must be above 0, not {load:g}.")
+        raise OptionError(f"The load must be greater than 0, got {load:g}.")
     check_size("The plan", len(labels.annotators), labels.n_classes)
     counts = tally(make_shards(labels, partial=True), estimate.beliefs).counts.transpose(0, 2, 1)  # [j, m, n]
     given = counts.sum(axis=2, keepdims=True)  # [j, m, 1]
-    own = counts / np.maximum(given, FLOOR) if estimate.confusion is None else estimate.confusion
+    own = counts / np.maximum(given, MIN_PROBABILITY) if estimate.confusion is None else estimate.confusion
     mean = (own * given).sum(axis=0) + np.eye(labels.n_classes)
     mean /= mean.sum(axis=1, keepdims=True)
     confusion = (own * given + PRIOR_LABELS * mean) / (given + PRIOR_LABELS)
-    confusion = (1.0 - labels.n_classes * FLOOR) * confusion + FLOOR
+    confusion = (1.0 - labels.n_classes * MIN_PROBABILITY) * confusion + MIN_PROBABILITY
     prior = estimate.beliefs.mean(axis=0) if len(estimate.beliefs) else np.full(labels.n_classes, 1.0)
     each = labels.labels_per_annotator() / max(labels.n_labels, 1)
     information = mutual_information(confusion, prior)
@@ -115,7 +107,7 @@ def annotator_skills(
 
 
 def mutual_information(confusion: Floats, prior: Floats) -> Floats:
-    """information[j] in nats between the truth and a label, from confusion[j, m, n] and prior[m]."""
+    """Return information[j] in nats between the truth and a label, from confusion[j, m, n] and prior[m]."""
     joint = prior[:, None] * confusion
     marginal = joint.sum(axis=1, keepdims=True)
     ratio = safe_log(confusion) - safe_log(marginal)
@@ -123,7 +115,7 @@ def mutual_information(confusion: Floats, prior: Floats) -> Floats:
 
 
 def fill_shares(information: Floats, share: Floats) -> Floats:
-    """weight[j]: whoever says most gets as much of the work as they can take, and so on until all is given away."""
+    """Return weight[j], which assigns the most informative annotators as much work as they can take."""
     order = np.argsort(-information, kind="stable")
     before = np.concatenate([[0.0], np.cumsum(share[order])[:-1]]) if len(order) else share
     weight = np.zeros(len(share))
@@ -132,9 +124,9 @@ def fill_shares(information: Floats, share: Floats) -> Floats:
 
 
 def typical_annotator(confusion: Floats, prior: Floats, activity: Floats) -> Floats:
-    """typical[m, n]: the mean matrix by activity[j], sharpened until it says as much as a label does on average.
+    """Return typical[m, n]: the mean matrix weighted by activity[j], sharpened to the average information of a label.
 
-    A mean over annotators says less than its parts: a label is worth more if one knows whose it is.
+    A mean over annotators is less informative than its parts, because it ignores who gave a label.
     """
     if activity.sum() <= 0:
         return np.full((len(prior), len(prior)), 1.0 / max(len(prior), 1))
@@ -150,50 +142,45 @@ def typical_annotator(confusion: Floats, prior: Floats, activity: Floats) -> Flo
 
 
 def added_sharpness(n: Floats | float, skills: Skills, added: int = 1) -> Floats:
-    """How far a label counts among n labels and `added` more: 1 where labels are independent."""
+    """Return the weight of a label among n labels and `added` more: 1 if labels are independent."""
     return np.asarray(design_effect(np.asarray(n, dtype=np.float64) + added, skills.correlation) ** -skills.shared)
 
 
-# What further labels of a unit are expected to gain: the rise of the expected accuracy of its answer.
+# Gain of further labels: the increase of the expected accuracy. With the current beliefs q[i, k],
 #
-# With q[i, k] the present beliefs, the answer after further labels is the class that is then most probable, so
+# expected accuracy after further labels = sum over their outcomes of max_k q[i, k] p(outcome | k).
 #
-# expected accuracy after them = sum over what they may be of max_k q[i, k] p(they | k).
+# Labels of a typical annotator are exchangeable, so only their counts are enumerated. A single label often cannot
+# change an answer although two can, so a unit is rated by the best mean gain per label over one to several labels (the
+# concave hull), the remedy of [FRAZIER10]; this also makes each further label worth less.
 #
-# Labels of a typical annotator are exchangeable: only how many say what counts, and that is enumerated. One label
-# alone
-# often cannot turn an answer although two can, so a unit is judged by the best mean gain per label over one to
-# several
-# labels (the concave hull), which is also what makes labels after the first worth less.
-#
-# [FRAZIER10] Frazier and Powell, "Paradoxes in learning and the marginal value of information", 2010: the same
-# remedy.
-# Axes: i unit, k class, d number of further labels, c what they are (how often each class).
+# [FRAZIER10] Frazier and Powell, "Paradoxes in learning and the marginal value of information", 2010.
+# Axes: i unit, k class, d number of further labels, c outcome (the count of each class).
 
-MOST_OUTCOMES = 300
-"""As many labels are looked ahead as have at most so many outcomes."""
-DEEPEST = 9
-"""Largest number of labels that are looked ahead."""
+MAX_OUTCOMES = 300
+"""Maximum number of outcomes enumerated, which limits the look-ahead."""
+MAX_DEPTH = 9
+"""Maximum number of labels of the look-ahead."""
 CHUNK = 20_000
-"""Units that are computed at once."""
+"""Number of units computed at a time."""
 
 
 def marginal_gains(q: Floats, n: Ints, skills: Skills) -> Floats:
-    """gain[i, d], what the d-th further label by typical annotators is expected to add to the accuracy of unit i.
+    """Return gain[i, d], the expected gain in accuracy of unit i by the d-th further typical label.
 
-    The gains of a unit never rise with d.
+    The gains of a unit never increase with d.
 
     Args:
-        q: q[i, k], the present beliefs.
-        n: n[i], how many labels each unit has.
-        skills: How annotators answer.
+        q: q[i, k], the current beliefs.
+        n: n[i], the number of labels of each unit.
+        skills: Skills of the annotators.
     """
     accuracy = expected_accuracy_after(q, n, skills)
     return concave_gains(accuracy)
 
 
 def expected_accuracy_after(q: Floats, n: Ints, skills: Skills) -> Floats:
-    """accuracy[i, d], the expected probability of the answer of unit i after d = 0, 1, ... further labels."""
+    """Return accuracy[i, d], the expected accuracy of unit i after d = 0, 1, ... further labels."""
     depth = look_ahead(q.shape[1])
     accuracy = np.empty((len(q), depth + 1))
     accuracy[:, 0] = q.max(axis=1, initial=0.0)
@@ -203,12 +190,12 @@ def expected_accuracy_after(q: Floats, n: Ints, skills: Skills) -> Floats:
             outcome = outcome_probabilities(skills, int(labels), d)  # [c, k]
             for chunk in np.array_split(units, max(len(units) // CHUNK, 1)):
                 accuracy[chunk, d] = _expected_maximum(q[chunk], outcome)
-    # More labels never make an answer worse, but a correlation makes their sharpness differ from d to d
+    # More labels never decrease the accuracy, but with correlation the sharpness varies with d
     return np.maximum.accumulate(accuracy, axis=1)
 
 
 def _expected_maximum(q: Floats, outcome: Floats) -> Floats:
-    """The sum over c of max_k q[i, k] outcome[c, k]."""
+    """Return the sum over c of max_k q[i, k] outcome[c, k]."""
     best = q[:, None, 0] * outcome[None, :, 0]
     for k in range(1, q.shape[1]):
         np.maximum(best, q[:, None, k] * outcome[None, :, k], out=best)
@@ -216,7 +203,7 @@ def _expected_maximum(q: Floats, outcome: Floats) -> Floats:
 
 
 def outcome_probabilities(skills: Skills, n: int, d: int) -> Floats:
-    """outcome[c, k], how probable it is that d labels beyond n are c if the class is k."""
+    """Return outcome[c, k], the probability of the outcome c of d labels after n, if the class is k."""
     table = temper(skills.typical, float(added_sharpness(n, skills, d)))
     counts, ways = label_counts(len(table), d)
     return np.asarray(ways[:, None] * np.exp(counts @ safe_log(table).T))
@@ -224,7 +211,7 @@ def outcome_probabilities(skills: Skills, n: int, d: int) -> Floats:
 
 @cache
 def label_counts(n_classes: int, d: int) -> tuple[Floats, Floats]:
-    """counts[c, n], every way in which d labels can be shared among the classes, and in how many orders each comes."""
+    """Return counts[c, n], all ways to distribute d labels over the classes, and their multiplicities."""
     from scipy.special import gammaln
 
     drawn = np.array(list(combinations_with_replacement(range(n_classes), d)), dtype=np.int64)
@@ -233,18 +220,18 @@ def label_counts(n_classes: int, d: int) -> tuple[Floats, Floats]:
 
 
 def look_ahead(n_classes: int) -> int:
-    """How many labels are looked ahead."""
+    """Return the number of labels of the look-ahead."""
     from math import comb
 
-    return max(d for d in range(1, DEEPEST + 1) if d == 1 or comb(d + n_classes - 1, d) <= MOST_OUTCOMES)
+    return max(d for d in range(1, MAX_DEPTH + 1) if d == 1 or comb(d + n_classes - 1, d) <= MAX_OUTCOMES)
 
 
 def concave_gains(accuracy: Floats) -> Floats:
-    """gain[i, d], the steps of the least concave curve above accuracy[i, 0], accuracy[i, 1], ..."""
+    """Return gain[i, d], the steps of the concave hull of accuracy[i, 0], accuracy[i, 1], ..."""
     depth = accuracy.shape[1] - 1
     gains, start = np.zeros((len(accuracy), depth)), np.zeros(len(accuracy), dtype=np.int64)
     for step in range(depth):
-        # The steepest line from where the curve of each unit stands to any later point
+        # The steepest line from the current point of each unit to any later point
         slope = np.full(len(accuracy), -np.inf)
         target = start.copy()
         for d in range(1, depth + 1):
@@ -256,34 +243,28 @@ def concave_gains(accuracy: Floats) -> Floats:
     return gains
 
 
-# What a forecast counts with: beliefs that read the labels at hand as it reads further ones, and their discount.
+# Forecast: a plan interprets labels by the annotators' confusion matrices. Some methods ignore part of this information
+# (majority vote and MACE within the ensemble ignore who answers against the truth) and are unsure about items that the
+# matrices would settle, so further labels would be credited with what is already known. So the predicted gains start
+# from the geometric mean (logarithmic pool [GENEST86]) of the calibrated beliefs and those of the matrices.
 #
-# A plan reads what annotators will say by their confusion matrices. A method that cannot read all of them (the vote
-# and
-# MACE within the ensemble do not know who answers against the truth) is then unsure of items that the same reading of
-# the
-# labels at hand would settle, and further labels are credited with what is known already. So the gains that are
-# predicted
-# start from the geometric mean (the logarithmic pool [GENEST86]) of what is stated and of that reading.
-#
-# [GENEST86] Genest and Zidek, "Combining probability distributions", 1986. Axes: i unit, j annotator, k class, n
-# label.
+# [GENEST86] Genest and Zidek, "Combining probability distributions", 1986.
 
-FORETOLD = 0.8
-"""`Skills.shared` of a forecast: a little above that by which labels are chosen (docs/decisions/0043)."""
+FORECAST_SHARED = 0.8
+"""`Skills.shared` in forecasts, slightly above the value for choosing labels (docs/decisions/0043)."""
 
 
 def forecast_view(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> tuple[Estimate, Skills]:
     """Return the estimate and the skills from which gains are predicted.
 
-    Runs, which know the items, and tags, which know their neighbours, keep what they state.
+    Runs, which use the items, and tags, which use their neighbours, keep their beliefs.
 
     Args:
         labels: The labels so far.
-        estimate: What is believed of the items, stated on a calibrated scale.
-        skills: How annotators answer.
+        estimate: The current estimate with calibrated beliefs.
+        skills: Skills of the annotators.
     """
-    view = replace(skills, shared=FORETOLD)
+    view = replace(skills, shared=FORECAST_SHARED)
     if labels.is_sequential or not labels.n_labels or estimate.method not in TRUTH_METHODS:
         return estimate, view
     pooled = safe_log(estimate.beliefs) + safe_log(read_labels_by(labels, estimate, skills))
@@ -291,7 +272,7 @@ def forecast_view(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> tu
 
 
 def read_labels_by(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> Beliefs:
-    """q[i, k], what the labels at hand say by the confusion matrices of the plan, on the scale of the estimate."""
+    """Return q[i, k] from the labels and the plan's confusion matrices, calibrated like the estimate."""
     table = safe_log(skills.confusion).transpose(0, 2, 1)  # [j, n, k]
     evidence = sum_evidence(make_shards(labels, partial=True), np.ascontiguousarray(table))
     q = normalise(safe_log(skills.prior) + evidence)[0]
@@ -301,25 +282,25 @@ def read_labels_by(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> B
     return temper(temper(q, label_sharpness(labels.votes(), scale.correlation), scale.doubt), scale.sharpness)
 
 
-WORTHWHILE = 0.05
-"""Labels are worth buying while each is expected to remove so much of a mistake: one mistake for twenty labels."""
-MOST_PLANNED = 300
-"""So many labels are planned at most, unless told otherwise: what they say should decide on those after them."""
-AGAIN = 0.5
-"""What a further label of an item counts for within one batch. Bought later, it would be bought only if those before it
-leave a doubt; in the same batch nobody knows that yet, and other items gain for certain."""
-NOBODY = -1.0
-"""In place of a gain, where nobody is left to give the label."""
+MIN_GAIN = 0.05
+"""Minimum expected number of mistakes removed per label that is worth buying: one for twenty labels."""
+MAX_PLANNED = 300
+"""Default maximum number of labels in a plan, since their results should guide the next plan."""
+REPEAT_WEIGHT = 0.5
+"""Weight of each repeated label of an item within a batch. If bought later, it would only be bought if the previous
+labels leave a doubt; within a batch this is unknown, while other items have a certain gain."""
+NO_ANNOTATOR = -1.0
+"""Placeholder for a gain if no annotator is left to give the label."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NextLabels:
-    """Labels to buy, the most valuable first.
+    """Labels to buy, most valuable first.
 
     Attributes:
-        item: item[p], the item that should be labelled.
-        annotator: annotator[p], by whom.
-        gain: gain[p], by how many the expected number of wrong answers falls.
+        item: item[p], the item to label.
+        annotator: annotator[p], the annotator to ask.
+        gain: gain[p], the expected reduction in the number of wrong answers.
     """
 
     item: Ints
@@ -328,7 +309,7 @@ class NextLabels:
 
     @property
     def total(self) -> float:
-        """By how many the whole batch is expected to lower the number of wrong answers."""
+        """Expected reduction in the number of wrong answers by the whole batch."""
         return float(self.gain.sum())
 
 
@@ -337,18 +318,18 @@ def choose_next(labels: CrowdLabels, estimate: Estimate, skills: Skills, *, coun
 
     Args:
         labels: The labels so far.
-        estimate: What is believed of the items, stated on a calibrated scale.
-        skills: How annotators answer, who is available and how much each can take.
-        count: How many labels; None for all that are worth it, up to `MOST_PLANNED`.
+        estimate: The current estimate with calibrated beliefs.
+        skills: Skills and availability of the annotators.
+        count: Number of labels; None for all that are worthwhile, up to `MAX_PLANNED`.
     """
     if count is not None and count < 1:
-        raise OptionError(f"The number of labels must be 1 or more, not {count}.")
+        raise OptionError(f"The number of labels must be at least 1, got {count}.")
     able = skills.share > 0
     if not able.any():
-        raise OptionError("Nobody is available to label. Name annotators who gave labels before.")
+        raise OptionError("No annotator is available. Name annotators who gave labels before.")
     gains = usable_gains(labels, estimate, skills)
     if count is None:
-        gains, count = np.where(gains >= WORTHWHILE, gains, NOBODY), MOST_PLANNED
+        gains, count = np.where(gains >= MIN_GAIN, gains, NO_ANNOTATOR), MAX_PLANNED
     slots = pick_items(spread(gains), count)
     capacity = np.where(able, np.ceil(skills.share * len(slots)) + 1, 0).astype(np.int64)
     said = label_information(labels, estimate, skills, np.unique(slots))
@@ -361,14 +342,14 @@ def choose_next(labels: CrowdLabels, estimate: Estimate, skills: Skills, *, coun
 
 
 def usable_gains(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> Floats:
-    """gain[s, d] of `item_gains`; `NOBODY` where all who are available have labelled the item already."""
+    """Return gain[s, d] of `item_gains`; `NO_ANNOTATOR` if all available annotators already labelled the item."""
     gains, able = item_gains(labels, estimate, skills), skills.share > 0
     free = int(able.sum()) - _asked(labels)[:, able].sum(axis=1)
-    return np.where(np.arange(gains.shape[1]) < free[:, None], gains, NOBODY)
+    return np.where(np.arange(gains.shape[1]) < free[:, None], gains, NO_ANNOTATOR)
 
 
 def item_gains(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> Floats:
-    """gain[s, d], what the d-th further label of item s by typical annotators gains, over all tokens of a sentence."""
+    """Return gain[s, d], the gain of the d-th further typical label of item s, summed over tokens."""
     gains = marginal_gains(estimate.beliefs, labels.labels_per_unit(), skills)
     if labels.offsets is None:
         return gains
@@ -377,18 +358,18 @@ def item_gains(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> Float
 
 
 def spread(gains: Floats) -> Floats:
-    """gain[s, d] with each further label of an item counted by half (`AGAIN`): it cannot yet heed those before it."""
-    return np.asarray(gains * AGAIN ** np.arange(gains.shape[1]))
+    """Return gain[s, d] with repeated labels of an item discounted by `REPEAT_WEIGHT`."""
+    return np.asarray(gains * REPEAT_WEIGHT ** np.arange(gains.shape[1]))
 
 
 def pick_items(gains: Floats, count: int) -> Ints:
-    """item[p], the items of the largest gains: each as often as it has some among them."""
+    """Return item[p], the items with the largest gains, repeated for each such gain."""
     best = np.argsort(-gains.ravel(), kind="stable")[:count]
     return np.asarray(best[gains.ravel()[best] >= 0.0] // gains.shape[1])
 
 
 def label_information(labels: CrowdLabels, estimate: Estimate, skills: Skills, items: Ints) -> dict[int, Floats]:
-    """Item -> information[j], how many nats a label of each annotator says about it as it stands."""
+    """Return item -> information[j] of a label of each annotator given the current beliefs, in nats."""
     entropy = -np.einsum("jmn,jmn->jm", skills.confusion, safe_log(skills.confusion))
     found = {}
     for item in items.tolist():
@@ -400,7 +381,7 @@ def label_information(labels: CrowdLabels, estimate: Estimate, skills: Skills, i
 
 
 def assign_annotators(slots: Ints, said: dict[int, Floats], asked: Bools, capacity: Ints) -> Ints:
-    """annotator[p] for each label: who says most and is free; -1 where nobody is."""
+    """Return annotator[p], the most informative available annotator for each label; -1 if there is none."""
     left, taken = capacity.copy(), asked.copy()
     chosen = np.full(len(slots), -1, dtype=np.int64)
     for p, item in enumerate(slots.tolist()):
@@ -412,7 +393,7 @@ def assign_annotators(slots: Ints, said: dict[int, Floats], asked: Bools, capaci
 
 
 def batch_gains(labels: CrowdLabels, estimate: Estimate, skills: Skills, item: Ints, annotator: Ints) -> Floats:
-    """gain[p] with the annotators chosen: what the labels of an item gain together, shared evenly among them."""
+    """Return gain[p] for the chosen annotators; the joint gain of an item's labels is divided evenly."""
     gain, n = np.zeros(len(item)), labels.labels_per_unit()
     estimate, skills = forecast_view(labels, estimate, skills)
     for one in np.unique(item).tolist():
@@ -423,16 +404,16 @@ def batch_gains(labels: CrowdLabels, estimate: Estimate, skills: Skills, item: I
     return gain
 
 
-MOST_ENUMERATED = 4096
-"""Outcomes of an item's labels are enumerated up to so many; further labels are left out of its gain."""
+MAX_ENUMERATED = 4096
+"""Maximum number of joint outcomes enumerated per item; further labels are ignored in its gain."""
 
 
 def joint_gain(q: Floats, n: int, skills: Skills, annotators: Ints) -> float:
-    """What labels of several annotators are expected to add to the accuracy of a unit with beliefs q[k], n labels."""
+    """Return the expected gain in accuracy from several annotators' labels for a unit with beliefs q[k]."""
     sharpness = float(added_sharpness(n, skills, len(annotators)))
     joint = q[None, :]  # [outcome, k], the probability of the labels so far and of class k
     for j in annotators.tolist():
-        if len(joint) * len(q) > MOST_ENUMERATED:
+        if len(joint) * len(q) > MAX_ENUMERATED:
             break
         table = temper(skills.confusion[j], sharpness)  # [k, n]
         joint = (joint[:, None, :] * table.T[None, :, :]).reshape(-1, len(q))
@@ -440,35 +421,30 @@ def joint_gain(q: Floats, n: int, skills: Skills, annotators: Ints) -> float:
 
 
 def _asked(labels: CrowdLabels) -> Bools:
-    """asked[s, j], whether annotator j has labelled item s."""
+    """Return asked[s, j], whether annotator j has labelled item s."""
     asked = np.zeros((len(labels.items), len(labels.annotators)), dtype=bool)
     item, annotator, _ = labels.annotations()
     asked[item, annotator] = True
     return asked
 
 
-# How far more labels bring the expected accuracy, when they stop paying, and whether votes or gold are the better
-# buy.
-#
-# Axes: i unit, s item, d number of further labels.
-
-GOLD = 100
-"""Of how many decisions the forecast speaks where no label is worth buying."""
-NEXT = 1000
-"""How many labels after the batch the forecast speaks of."""
+DEFAULT_DECISIONS = 100
+"""Number of expert decisions in the forecast if no label is worth buying."""
+LABELS_AFTER_BATCH = 1000
+"""Number of labels after the batch in the forecast."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Forecast:
-    """What more labels are expected to bring.
+    """Forecast of the gain of further labels and of expert decisions.
 
     Attributes:
-        units: How many answers there are.
-        accuracy: The expected accuracy now.
-        votes: votes[p], by how many wrong answers the p-th further label lowers their expected number, best first.
-        worth_buying: How many labels are worth buying: while each removes `WORTHWHILE` of a mistake.
-        decisions: decisions[p], the same of the p-th item that somebody decides who knows the truth.
-        batch: The labels chosen.
+        units: Number of answers.
+        accuracy: Current expected accuracy.
+        votes: votes[p], the expected reduction in wrong answers by the p-th further label, best first.
+        worth_buying: Number of labels that remove at least `MIN_GAIN` of a mistake each.
+        decisions: decisions[p], the expected reduction in wrong answers by the p-th expert decision, best first.
+        batch: The chosen labels.
     """
 
     units: int
@@ -480,33 +456,33 @@ class Forecast:
 
     @property
     def accuracy_after_batch(self) -> float:
-        """The expected accuracy with the labels chosen."""
+        """Expected accuracy with the chosen labels."""
         return self.accuracy + self.batch.total / max(self.units, 1)
 
     def accuracy_after(self, count: int) -> float:
-        """The expected accuracy with so many further labels: those of the batch, then others by typical annotators."""
+        """Return the expected accuracy after `count` labels: those of the batch, then typical ones."""
         ahead = len(self.batch.item)
         chosen = float(self.batch.gain[:count].sum()) / max(self.units, 1)
         return self.accuracy + chosen + self.gain_of_votes(max(count - ahead, 0), after=ahead)
 
     def gain_of_votes(self, count: int, *, after: int = 0) -> float:
-        """By how much so many further labels, after others, raise the expected accuracy."""
+        """Return the increase of the expected accuracy by `count` labels after the first `after`."""
         return float(self.votes[after : after + count].sum()) / max(self.units, 1)
 
     @property
     def votes_per_decision(self) -> float:
-        """How many votes gain as much as one decision, over as many decisions as the batch has labels."""
+        """Number of labels with the gain of one expert decision, for as many decisions as labels in the batch."""
         count = len(self.batch.item)
         votes, known = self.batch.total, float(self.decisions[:count].sum())
         return known / votes if votes > 0 else float("inf")
 
     def sentences(self) -> tuple[str, ...]:
-        """What to know, in words."""
+        """Return the forecast as sentences."""
         return (self._describe_batch(), self._describe_end(), self._describe_gold())
 
     def _describe_batch(self) -> str:
         count = len(self.batch.item)
-        more = min(NEXT, max(len(self.votes) - count, 0))
+        more = min(LABELS_AFTER_BATCH, max(len(self.votes) - count, 0))
         after = self.gain_of_votes(more, after=count)
         if not count:
             return (
@@ -522,7 +498,7 @@ class Forecast:
 
     def _describe_end(self) -> str:
         count, worth = len(self.batch.item), self.worth_buying
-        rate = f"it takes more than {1 / WORTHWHILE:.0f} labels to remove one mistake"
+        rate = f"it takes more than {1 / MIN_GAIN:.0f} labels to remove one mistake"
         if not worth:
             return f"Stop buying labels: {rate}."
         if worth < count:
@@ -533,8 +509,8 @@ class Forecast:
         return f"Stop after about {approximate_count(worth)}, with a new plan after each batch: from then on {rate}."
 
     def _describe_gold(self) -> str:
-        """What an expert's decisions would bring for the same number of items."""
-        count = min(len(self.batch.item) or GOLD, len(self.decisions))
+        """Describe the gain of an expert's decisions on the same number of items."""
+        count = min(len(self.batch.item) or DEFAULT_DECISIONS, len(self.decisions))
         known, votes, rate = float(self.decisions[:count].sum()), self.batch.total, self.votes_per_decision
         items = f"{count:,} most doubtful items" if count > 1 else "most doubtful item"
         corrected = approximate(known)
@@ -551,13 +527,13 @@ class Forecast:
 
 
 def approximate_count(count: int) -> str:
-    """A count to two figures."""
+    """Format a count rounded to two significant digits."""
     digits = max(len(str(count)) - 2, 0)
     return f"{round(count, -digits):,}"
 
 
 def make_forecast(labels: CrowdLabels, estimate: Estimate, skills: Skills, batch: NextLabels) -> Forecast:
-    """What a batch of labels, and those after it, are expected to bring."""
+    """Predict the gain of a batch of labels, and of those after it."""
     chosen_by = usable_gains(labels, estimate, skills)
     gains = usable_gains(labels, *forecast_view(labels, estimate, skills))
     confidence = estimate.beliefs.max(axis=1, initial=0.0)
@@ -567,8 +543,8 @@ def make_forecast(labels: CrowdLabels, estimate: Estimate, skills: Skills, batch
     return Forecast(
         units=len(confidence),
         accuracy=float(confidence.mean()) if len(confidence) else 1.0,
-        votes=np.sort(gains[gains > NOBODY])[::-1],
-        worth_buying=int(np.count_nonzero(chosen_by >= WORTHWHILE)),
+        votes=np.sort(gains[gains > NO_ANNOTATOR])[::-1],
+        worth_buying=int(np.count_nonzero(chosen_by >= MIN_GAIN)),
         decisions=np.sort(wrong)[::-1],
         batch=batch,
     )

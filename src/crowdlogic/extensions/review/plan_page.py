@@ -1,4 +1,4 @@
-"""Plan: which labels to buy next, what they should bring, and when to stop."""
+"""Page "Plan" of the report: which labels to buy next, their expected gain, and when to stop."""
 
 from __future__ import annotations
 
@@ -18,17 +18,15 @@ from crowdlogic.reporting.findings import ReportFinding, TaskKind, Urgency, sort
 from crowdlogic.reporting.inputs import Context, ReportInputs, annotator_verdicts
 from crowdlogic.reporting.page import Page
 
-# Which labels to buy next, what they should bring, and when to stop.
-
 
 @dataclass(frozen=True, kw_only=True)
 class ForecastPoint:
-    """The expected accuracy after so many further labels, or after so many decisions by somebody who knows.
+    """Expected accuracy after a number of further labels, or of expert decisions.
 
     Attributes:
-        count: How many.
-        votes: The expected accuracy after as many labels.
-        decisions: The expected accuracy after as many decisions.
+        count: Number of labels or decisions.
+        votes: Expected accuracy after this number of labels.
+        decisions: Expected accuracy after this number of expert decisions.
     """
 
     count: int
@@ -38,15 +36,15 @@ class ForecastPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class NextItem:
-    """An item that is worth further labels.
+    """Item that is worth further labels.
 
     Attributes:
-        item: Its name.
-        answer: Its present answer.
-        confidence: How sure that is.
-        n_labels: How many labels it has.
-        annotators: Who should label it.
-        gain: By how much these labels should lower the number of wrong answers.
+        item: Name of the item.
+        answer: Current answer.
+        confidence: Confidence of the answer.
+        n_labels: Number of labels.
+        annotators: Annotators who should label it.
+        gain: Expected reduction in the number of wrong answers by these labels.
     """
 
     item: str
@@ -59,14 +57,14 @@ class NextItem:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanFindings:
-    """What to buy next.
+    """Content of the page.
 
     Attributes:
-        n_labels: How many labels were planned.
-        n_items: How many items they are of; more than are shown.
-        items: The items, the most valuable first.
-        forecast: The expected accuracy after further labels and decisions.
-        findings: The sentences of this page.
+        n_labels: Number of planned labels.
+        n_items: Number of items in the plan, which may exceed the number shown.
+        items: The items, most valuable first.
+        forecast: Expected accuracy after further labels and decisions.
+        findings: Sentences of this page.
     """
 
     n_labels: int
@@ -76,18 +74,16 @@ class PlanFindings:
     findings: tuple[ReportFinding, ...]
 
 
-# The plan of the next labels, for documents: `crowdlogic next` writes the same as a file. Axes: s item.
-
-MOST_ITEMS = 50
-"""How many items are shown."""
-POINTS = 25
-"""Points of the curve of the forecast."""
-SHORTEST = 100
-"""Labels that the curve goes to, if fewer are worth buying."""
+MAX_ITEMS = 50
+"""Maximum number of items shown."""
+CURVE_POINTS = 25
+"""Number of points on the curve of the forecast."""
+MIN_CURVE_LABELS = 100
+"""Minimum range of the curve in labels."""
 
 
 def compute_plan(context: Context) -> PlanFindings | None:
-    """The findings of the page; None for tags, and where nothing can be planned."""
+    """Compute the content of the page; None for tags, and if nothing can be planned."""
     inputs = context.inputs
     if not _can_plan(inputs):
         return None
@@ -108,7 +104,7 @@ def compute_plan(context: Context) -> PlanFindings | None:
 
 
 def _can_plan(inputs: ReportInputs) -> bool:
-    """Whether confidence is stated on a calibrated scale, of documents with a choice of classes."""
+    """Return whether there are documents with several classes and calibrated confidence."""
     labels, estimate = inputs.labels, inputs.estimate
     size = len(labels.annotators) * labels.n_classes**2
     is_stated = estimate.calibration is not None and bool(estimate.answered.any())
@@ -116,11 +112,11 @@ def _can_plan(inputs: ReportInputs) -> bool:
 
 
 def _items(labels: CrowdLabels, estimate: Estimate, batch: NextLabels) -> tuple[NextItem, ...]:
-    """The items of a plan, the most valuable first, with all who should label them."""
+    """Return the items of a plan, most valuable first, with the annotators who should label them."""
     _, first = np.unique(batch.item, return_index=True)
     given, names = labels.labels_per_unit(), estimate.answer_names()
     found = []
-    for item in batch.item[np.sort(first)][:MOST_ITEMS].tolist():
+    for item in batch.item[np.sort(first)][:MAX_ITEMS].tolist():
         at = np.flatnonzero(batch.item == item)
         found.append(
             NextItem(
@@ -136,9 +132,9 @@ def _items(labels: CrowdLabels, estimate: Estimate, batch: NextLabels) -> tuple[
 
 
 def _points(forecast: Forecast) -> tuple[ForecastPoint, ...]:
-    """The curve of the forecast, up to twice as many labels as are worth buying."""
-    last = max(2 * forecast.worth_buying, len(forecast.batch.item), SHORTEST)
-    counts = np.unique(np.linspace(0, min(last, len(forecast.votes)), POINTS).astype(np.int64))
+    """Return the curve of the forecast, up to twice the number of labels that are worth buying."""
+    last = max(2 * forecast.worth_buying, len(forecast.batch.item), MIN_CURVE_LABELS)
+    counts = np.unique(np.linspace(0, min(last, len(forecast.votes)), CURVE_POINTS).astype(np.int64))
     units = max(forecast.units, 1)
     return tuple(
         ForecastPoint(
@@ -159,16 +155,13 @@ def _findings(forecast: Forecast, flagged: Sequence[str]) -> tuple[ReportFinding
     ]
     if flagged:
         who = f"{list_names(flagged)} {'is' if len(flagged) == 1 else 'are'}"
-        text = f"{who} not asked for more labels: see why on the page of annotators."
+        text = f"{who} not asked for more labels: see the page on annotators for the reasons."
         found.append(ReportFinding(text, Urgency.know, importance=24))
     return sort_by_importance(found)
 
 
-# The plot of the plan: the expected accuracy after further labels, and after decisions.
-
-
 def draw_plan(found: PlanFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
-    """The plots of the page of the plan."""
+    """Draw the plots of the page."""
     curves = [
         Curve("further labels", [(float(one.count), one.votes) for one in found.forecast]),
         Curve("an expert's decisions", [(float(one.count), one.decisions) for one in found.forecast]),

@@ -1,10 +1,14 @@
-"""The order of review: how many mistakes the decision of a unit is expected to remove.
+"""Order of the review queue: items by the expected number of mistakes that their decision removes.
 
-A decision removes the mistake of its own unit for certain, if there is one. How probable that is, is what a committee
-of methods says of the present answer (`committee`), a quarter of what the method itself says of it, which has learnt
-most from the decisions, and what these have said of answers of its class and of its annotators (`answer_effects`).
+A decision certainly removes the mistake of its own unit, if there is one. The probability of a mistake combines three
+sources: a committee of methods (`committee`), the method itself, which has learnt most from the decisions, with weight
+1/4, and what decisions revealed about answers of the same class or by the same annotators (`answer_effects`).
 
-Axes: i unit, k class.
+Items drawn at random are mixed into the queue. They are the beginning of a single permutation of all items, which only
+depends on the seed. So the items up to the last one drawn are a random sample of all items, regardless of the queue:
+their decisions can calibrate the confidence and give an unbiased estimate of the accuracy.
+
+Axes: i unit, k class, s item, p place in the queue.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
 from crowdlogic.truth.dependence import state_confidence
 
 OWN_SHARE = 0.25
-"""The share of the method's own log odds beside those of the committee."""
+"""Weight of the method's own log odds; the rest is the committee's."""
 
 
 def expected_mistakes_removed(
@@ -40,14 +44,14 @@ def expected_mistakes_removed(
     decisions: Decisions = NO_DECISIONS,
     before: Estimate | Committee | None = None,
 ) -> Floats:
-    """removed[i], the expected number of wrong answers that deciding unit i puts right; 0 where it was decided.
+    """Return removed[i], the expected number of mistakes corrected by deciding unit i; 0 if decided.
 
     Args:
         labels: The labels.
-        estimate: The present estimate.
-        decisions: What was decided so far.
-        before: The committee of the labels (`make_committee`), which is best made once for many calls; or the estimate
-            before the first decision, to make one now; None takes the present estimate for it.
+        estimate: The current estimate.
+        decisions: All decisions so far.
+        before: The committee of the labels (`make_committee`), which should be shared by repeated calls, or the
+            estimate before the first decision, to create a committee; None uses the current estimate.
     """
     stated = state_confidence(labels, estimate, anchors=decisions.truth)
     if not labels.n_classes:
@@ -63,19 +67,11 @@ def expected_mistakes_removed(
 
 
 def _right(pooled: Floats, own: Floats, answer: Ints) -> Floats:
-    """right[i], how probable the answers are: by the log odds of the committee, and a part of the method's own."""
+    """Return right[i], the probability of the answers, mixing log odds of the committee and the method."""
     units = np.arange(len(answer))
     z = (1.0 - OWN_SHARE) * log_odds(pooled[units, answer]) + OWN_SHARE * log_odds(own[units, answer])
     return np.asarray(1.0 / (1.0 + np.exp(-z)))
 
-
-# The queue of review: items by what deciding them is worth, with items drawn at random mixed in.
-#
-# The random ones are the beginning of one permutation of all items, given by the seed and by nothing else. So the
-# items
-# up to the last one drawn are a random sample of all items, whatever the queue did: their decisions may calibrate,
-# and
-# say without bias how many answers were right.
 
 RANDOM_SHARE = 0.1
 """Default share of items drawn at random."""
@@ -83,7 +79,7 @@ RANDOM_SHARE = 0.1
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReviewQueue:
-    """Items in the order in which they should be decided.
+    """Items in the order of review.
 
     Attributes:
         items: items[p], the item at place p of the queue.
@@ -104,19 +100,19 @@ def make_queue(
     seed: int = 0,
     length: int | None = None,
 ) -> ReviewQueue:
-    """The items that are open, the most valuable first, every so many drawn at random instead.
+    """Return the open items, most valuable first, with a share drawn at random instead.
 
     Args:
-        removed: removed[i] of `expected_mistakes_removed`; an item of several units is worth their sum.
-        labels: The labels, which say which units an item has.
+        removed: removed[i] from `expected_mistakes_removed`; values are summed over the units of an item.
+        labels: The labels.
         open_items: open_items[s], whether item s is still to be decided.
-        answered: How many items were decided or skipped before: it says when the next random one is due.
+        answered: Number of items decided or skipped before, which determines when the next random item is due.
         random_share: Share of items drawn at random, from 0 to 1.
         seed: Random seed of the sample.
-        length: How many items are wanted; None for all that are open.
+        length: Number of items to return; None for all open items.
     """
     if not 0 <= random_share <= 1:
-        raise OptionError(f"The share of items drawn at random must lie between 0 and 1, not at {random_share}.")
+        raise OptionError(f"The share of items drawn at random must be between 0 and 1, got {random_share}.")
     size = int(np.count_nonzero(open_items))
     size = size if length is None else min(size, max(length, 0))
     drawn = _is_random(np.arange(answered, answered + size), random_share)
@@ -126,21 +122,21 @@ def make_queue(
 
 
 def rank_items(removed: Floats, labels: CrowdLabels) -> Ints:
-    """All items, the most valuable first; ties keep the order of the items."""
+    """Return all items, most valuable first; ties keep the order of the items."""
     worth = removed if labels.offsets is None else sum_by(labels.item_of_unit, len(labels.items), removed)
     return np.argsort(-worth, kind="stable")
 
 
 def sample_order(n_items: int, seed: int) -> Ints:
-    """The permutation of all items that random ones are taken from."""
+    """Return the permutation of all items from which random items are taken."""
     return np.random.default_rng(seed).permutation(n_items)
 
 
 def random_sample(at_random: Bools, seed: int) -> Ints:
-    """The items that make up the random sample so far.
+    """Return the items of the random sample so far.
 
-    That is the beginning of the permutation up to the last item that was drawn from it. Some of them may have been
-    decided because the queue came first; they belong to the sample all the same.
+    These are the beginning of the permutation up to the last item drawn from it. Items in between that the queue served
+    first belong to the sample as well.
 
     Args:
         at_random: at_random[s], whether item s was shown because it was drawn at random.
@@ -152,12 +148,12 @@ def random_sample(at_random: Bools, seed: int) -> Ints:
 
 
 def _is_random(place: Ints, share: float) -> Bools:
-    """Whether the item at a place is drawn at random: so that, from the first place on, the share is kept."""
+    """Return whether each place is filled at random, spaced evenly so that the share always holds."""
     return np.asarray(np.floor((place + 1) * share + 1e-9) > np.floor(place * share + 1e-9))
 
 
 def _take_in_turn(drawn: Bools, sampled: Iterator[int], ranked: Iterator[int]) -> Ints:
-    """The next item of the sample where one is due, else the most valuable one; none twice."""
+    """Take the next item of the sample if one is due, otherwise the most valuable one; no repeats."""
     taken: dict[int, None] = {}
     for is_drawn in drawn.tolist():
         source = sampled if is_drawn else ranked

@@ -1,4 +1,4 @@
-"""The server: one review on one port, until it is interrupted."""
+"""Web server of a review: application, access and lifecycle."""
 
 from __future__ import annotations
 
@@ -34,10 +34,8 @@ from crowdlogic.extensions.review.session import (
 )
 from crowdlogic.reporting.charts import DARK, LIGHT, css_variables
 
-# The application: pages, endpoints, and how problems are answered, behind the guard.
-
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-"""The files of the page, by suffix, and what the browser is told of them."""
+"""Media types of the static files by suffix."""
 
 STATUS: dict[type[CrowdLogicError], int] = {
     UnknownItemError: 404,
@@ -45,36 +43,36 @@ STATUS: dict[type[CrowdLogicError], int] = {
     ReusedRequestError: 409,
     ResourceError: 507,
 }
-"""What an error of ours is answered with; all others with 422."""
+"""HTTP status by exception; 422 for all others."""
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": why}
     for code, why in {
         400: "The request is not valid JSON.",
         401: "The token is missing or wrong.",
-        403: "Another site's request, or another name for this server.",
-        404: "There is no such thing.",
+        403: "The request comes from another site or uses another name for this server.",
+        404: "Not found.",
         408: "The request did not arrive in time.",
-        409: "Somebody decided meanwhile, or another request has this name.",
+        409: "Somebody decided in the meantime, or another request has this name.",
         413: "The request is too large.",
-        422: "Something in the request makes no sense.",
+        422: "The request is invalid.",
         507: "The disk is full.",
     }.items()
 }
 
-ABOUT = """The review application of crowdlogic. Every request brings `Authorization: Bearer TOKEN`, where TOKEN is what
-stands behind `#token=` in the address that `crowdlogic review` prints. Decisions are on the disk before they are
-answered; a request that is sent twice under one name counts once."""
+ABOUT = """The review application of crowdlogic. Every request needs `Authorization: Bearer TOKEN`, where TOKEN is the
+part after `#token=` of the address that `crowdlogic review` prints. Decisions are on disk before they are acknowledged;
+a request that is sent twice with the same name counts once."""
 
 
 def make_app(session: ReviewSession, runner: RefitRunner, folder: Path, access: Access) -> Guard:
-    """The application over one review."""
+    """Create the application for a review."""
     app = FastAPI(
         title="crowdlogic review",
         version=__version__,
         description=ABOUT,
         openapi_url="/api/openapi.json",
-        docs_url=None,  # its page would load scripts from elsewhere
+        docs_url=None,  # its page would load external scripts
         redoc_url=None,
         responses=REFUSALS,
     )
@@ -89,7 +87,7 @@ def make_app(session: ReviewSession, runner: RefitRunner, folder: Path, access: 
 
 
 def _page_file(name: str) -> Response:
-    """A file of the page, by its name alone."""
+    """Return a static file by its name."""
     content = read_static(name)
     if content is None:
         return JSONResponse({"detail": "There is no such file."}, 404)
@@ -107,7 +105,7 @@ def read_static(name: str) -> str | None:
 
 
 def _colours() -> str:
-    """Both colour schemes, those of the report."""
+    """Return the light and dark colour schemes of the report."""
     return (
         f":root {{ color-scheme: light; {css_variables(LIGHT)} }}\n"
         "@media (prefers-color-scheme: dark) { "
@@ -117,19 +115,19 @@ def _colours() -> str:
 
 
 def _answer_problem(_: Request, problem: Exception) -> Response:
-    """An error of ours, without the folders that its message may name."""
+    """Respond to an error of crowdlogic without the folders in its message."""
     status = next((code for kind, code in STATUS.items() if isinstance(problem, kind)), 422)
     return JSONResponse({"detail": hide_folders(str(problem))}, status)
 
 
 def hide_folders(message: str) -> str:
-    """A message with the last part alone of every path in it."""
+    """Return a message in which every path is reduced to its last part."""
     words = (word.rpartition("/")[2] or "/" if "/" in word else word for word in message.split(" "))
     return " ".join(words)
 
 
 def _answer_invalid(_: Request, problem: Exception) -> Response:
-    """Where a request makes no sense, and why; what was sent is not repeated."""
+    """Respond with the invalid fields and reasons, without repeating the input."""
     errors = problem.errors() if isinstance(problem, RequestValidationError) else []
     places = [".".join(str(part) for part in error["loc"][1:]) or "the request" for error in errors]
     reasons = [f"{place}: {error['msg']}" for place, error in zip(places, errors, strict=True)]
@@ -143,31 +141,31 @@ def _answer_http(_: Request, problem: Exception) -> Response:
     detail = {
         400: "The request is not valid JSON.",
         404: "There is nothing at this address.",
-        405: "This address does not take such requests.",
+        405: "This address does not support this method.",
     }
     return JSONResponse({"detail": detail.get(status, "The request was refused.")}, status, headers)
 
 
 def _answer_disk(_: Request, problem: Exception) -> Response:
     reason = problem.strerror if isinstance(problem, OSError) else None
-    return JSONResponse({"detail": f"The disk refused: {reason or 'no reason given'}."}, 507)
+    return JSONResponse({"detail": f"Disk error: {reason or 'unknown reason'}."}, 507)
 
 
 DEFAULT_PORT = 8642
 ANY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104 (recognised, not bound to by default)
-SHORTEST_PASSWORD = 8
+MIN_PASSWORD_LENGTH = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOptions:
-    """How a review is served.
+    """Options for serving a review.
 
     Attributes:
-        host: The address to listen at.
-        port: The port; None for the first free one from the usual one on.
-        password: The password for reviewers; None for a random token, on this machine alone.
-        no_password: Whether everybody who reaches the server may decide: it must be said.
-        allowed_hosts: Further names that the server goes by, such as that of a proxy.
+        host: Address to listen on.
+        port: Port; None for the first free port, starting at the default.
+        password: Password for reviewers; None for a random token, which is only allowed on this machine.
+        no_password: Whether everybody who reaches the server is admitted; must be stated explicitly.
+        allowed_hosts: Additional host names of the server, such as that of a proxy.
         opens_browser: Whether to open the browser.
     """
 
@@ -180,20 +178,20 @@ class ServerOptions:
 
 
 def check_server(options: ServerOptions) -> None:
-    """Refuse to be reached by strangers without a password, or without saying that there is none."""
+    """Raise an error if others could reach the server without an explicit decision about the password."""
     if options.password is not None and options.no_password:
-        raise OptionError("--password-file and --no-password: give one of them.")
-    if options.password is not None and len(options.password) < SHORTEST_PASSWORD:
-        raise OptionError(f"--password-file: a password has {SHORTEST_PASSWORD} characters or more.")
+        raise OptionError("--password-file and --no-password exclude each other. Give one of them.")
+    if options.password is not None and len(options.password) < MIN_PASSWORD_LENGTH:
+        raise OptionError(f"--password-file: the password must have at least {MIN_PASSWORD_LENGTH} characters.")
     if not is_loopback(options.host) and options.password is None and not options.no_password:
         raise OptionError(
-            f"--host {options.host}: others can reach this server. Give a password (--password-file FILE), or say that "
-            f"there is none (--no-password)."
+            f"--host {options.host}: others can reach this server. Set a password (--password-file FILE), or confirm "
+            f"that there is none (--no-password)."
         )
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is of this machine alone."""
+    """Return whether an address is only reachable from this machine."""
     if host == "localhost":
         return True
     with suppress(ValueError):
@@ -202,7 +200,7 @@ def is_loopback(host: str) -> bool:
 
 
 def bind(host: str, port: int | None) -> socket.socket:
-    """A socket that listens; on the first free port from the usual one on, if none is named."""
+    """Bind a socket, by default to the first free port starting at DEFAULT_PORT."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for candidate in (port,) if port is not None else (*range(DEFAULT_PORT, DEFAULT_PORT + 20), 0):
         bound = socket.socket(family, socket.SOCK_STREAM)
@@ -215,11 +213,11 @@ def bind(host: str, port: int | None) -> socket.socket:
             continue
         return bound
     where = "" if port is None else f":{port}"
-    raise OptionError(f"{host}{where}: cannot listen there ({reason}). Name another --port or --host.")
+    raise OptionError(f"{host}{where}: cannot listen on this address ({reason}). Choose another --port or --host.")
 
 
 def make_access(options: ServerOptions, port: int) -> Access:
-    """Who may talk to the server."""
+    """Create the access policy of the server."""
     secret = None if options.no_password else options.password or secrets.token_urlsafe(24)
     named = () if options.host in ANY_ADDRESS else (options.host.lower(), f"[{options.host}]")
     return Access(
@@ -231,7 +229,7 @@ def make_access(options: ServerOptions, port: int) -> Access:
 
 
 def address(options: ServerOptions, access: Access) -> str:
-    """What to open in the browser; a password is not part of it."""
+    """Return the address to open in the browser, which never contains a password."""
     host = socket.gethostname() if options.host in ANY_ADDRESS else options.host
     shown = f"[{host}]" if ":" in host else host
     token = "" if access.secret is None or options.password is not None else f"#token={access.secret}"
@@ -239,12 +237,12 @@ def address(options: ServerOptions, access: Access) -> str:
 
 
 def describe_access(options: ServerOptions) -> str:
-    """Who can reach the review, in words."""
+    """Describe who can reach the review."""
     if is_loopback(options.host):
         return "Only this machine can reach it."
     if options.no_password:
         return "There is NO password: everybody who reaches this address can read all texts and decide."
-    return "Others can reach it with the password. It is sent unencrypted: put a proxy with TLS before it."
+    return "Others can reach it with the password. It is sent unencrypted: use a proxy with TLS."
 
 
 def serve(
@@ -254,28 +252,28 @@ def serve(
 
     Args:
         session: The review.
-        folder: Its folder, for exports.
-        options: How it is served.
-        every: After how many decisions everything is fitted again.
-        say: Tells the person at the terminal.
+        folder: Folder of the review, for exports.
+        options: Options for serving.
+        every: Number of decisions between refits.
+        say: Function that prints messages to the terminal.
     """
     check_server(options)
     bound = bind(options.host, options.port)
     with closing(bound):
-        bound.listen(128)  # who follows the address at once waits, and is not turned away
+        bound.listen(128)  # early connections wait instead of being refused
         access = make_access(options, bound.getsockname()[1])
         hosts = access.hosts | ({socket.gethostname().lower()} if options.host in ANY_ADDRESS else set())
         runner = RefitRunner(session, every=every, report=say)
         app = make_app(session, runner, folder, Access(**{**vars(access), "hosts": frozenset(hosts)}))
         place = address(options, access)
-        say(f"{place}  {describe_access(options)} Stop with Ctrl-C; go on later with the same command.")
+        say(f"{place}  {describe_access(options)} Stop with Ctrl-C; resume with the same command.")
         if options.opens_browser:
             Timer(0.5, webbrowser.open, [place]).start()
         config = uvicorn.Config(
             app, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=5, lifespan="off"
         )
         try:
-            with suppress(KeyboardInterrupt):  # Ctrl-C is how a review ends
+            with suppress(KeyboardInterrupt):  # Ctrl-C ends a review
                 uvicorn.Server(config).run(sockets=[bound])
         finally:
             runner.close()

@@ -1,8 +1,8 @@
-"""A review that goes on: its queue, its decisions, its re-fits. Several reviewers, hence threads, may share one.
+"""Session of a review: its queue, decisions, refits and exports. Several reviewers, hence threads, may share one.
 
-What is decided is in the log, on the disk, before `record` returns. Decisions override what is believed, and no re-fit
-opens them again. A decision says which revision of the item it was made against; where somebody else has decided
-otherwise meanwhile, both are kept, and the item is in conflict until that is settled.
+A decision is in the log, on disk, before `record` returns. Decisions override the beliefs, and refits never reopen
+them. A decision states the revision of the item that the reviewer saw; if somebody else has decided differently in the
+meantime, both decisions are kept and the item is in conflict until it is settled.
 
 Axes: i unit, s item.
 """
@@ -59,15 +59,13 @@ from crowdlogic.reporting.report import make_report
 from crowdlogic.store.checkpoints import lock
 from crowdlogic.workflows.report import timestamp, write_page
 
-# What reviewers ask of a review, and what they are told: decisions, counts, refusals.
-
 
 class UnknownItemError(DataError):
-    """There is no such item or file, or nothing to undo."""
+    """The item or file does not exist, or there is nothing to undo."""
 
 
 class OutdatedError(DataError):
-    """Somebody decided meanwhile, so what the reviewer saw no longer holds."""
+    """Somebody decided in the meantime, so the reviewer saw an outdated item."""
 
 
 class ReusedRequestError(DataError):
@@ -76,20 +74,20 @@ class ReusedRequestError(DataError):
 
 @dataclass(frozen=True, kw_only=True)
 class NewDecision:
-    """What a reviewer does with an item.
+    """Request of a reviewer to record a decision.
 
     Attributes:
-        request: The client's own name for it: what is sent twice is recorded once.
-        item: The item's number.
-        reviewer: Who.
+        request: Identifier chosen by the client; repeated requests are recorded once.
+        item: Number of the item.
+        reviewer: Name of the reviewer.
         kind: decide, cannot-say or skip.
-        answer: The answer: a class, or one tag for each token; None unless something is decided.
-        revision: The item's revision that the reviewer saw.
-        chosen: How the item came up.
-        settles: Whether it ends a conflict.
-        seconds: How long it took.
-        cause: Why the answer was wrong, or hard to give.
-        note: The reviewer's own words.
+        answer: The answer: a class, or one tag per token; None unless something is decided.
+        revision: The revision of the item that the reviewer saw.
+        chosen: How the item was chosen.
+        settles: Whether it settles a conflict.
+        seconds: Duration of the decision.
+        cause: Why the answer was wrong or difficult.
+        note: Comment of the reviewer.
     """
 
     request: str
@@ -107,17 +105,17 @@ class NewDecision:
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewCounts:
-    """How far a review is.
+    """Progress of a review in numbers.
 
     Attributes:
-        items: How many items there are.
-        decided: How many have an answer that stands.
-        cannot_say: Of how many somebody said that nobody can say.
-        conflicts: In how many reviewers differ.
-        expected_mistakes: Expected mistakes among the answers that nobody decided.
-        waiting: How many decisions came in since the last re-fit.
-        fits: How many re-fits there were.
-        accuracy: How many answers are right, by those checked at random.
+        items: Number of items.
+        decided: Number of items with a decided answer.
+        cannot_say: Number of items that nobody can answer, according to a reviewer.
+        conflicts: Number of items on which reviewers differ.
+        expected_mistakes: Expected number of mistakes among the undecided answers.
+        waiting: Number of decisions since the last refit.
+        fits: Number of refits.
+        accuracy: Accuracy estimated from randomly checked items.
     """
 
     items: int
@@ -130,20 +128,20 @@ class ReviewCounts:
     accuracy: CheckedAccuracy
 
 
-AHEAD = 256
-"""How many open items of the random sample may lie before one that was served as a random one: reviewers hold items,
-and skip some."""
+MAX_SKIPPED_SAMPLE = 256
+"""Maximum number of open items of the random sample before an item that a client claims was drawn at random: reviewers
+hold some items and skip others."""
 RECALIBRATE_AFTER = 10
 """Number of further random items after which the confidence scale is refitted."""
 DEFAULT_SERVING = ServingOptions()
-"""Every tenth item is a random one."""
+"""Default options: every tenth item is drawn at random."""
 HELD_SECONDS = 300.0
-"""How long an item that one reviewer was given is kept from the others' queues."""
+"""Time for which an item served to one reviewer is not served to others, in seconds."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Held:
-    """Who was given an item, when, and which answer they were shown."""
+    """Item held by a reviewer: since when, and the answer that was shown."""
 
     reviewer: str
     since: float
@@ -151,17 +149,17 @@ class _Held:
 
 
 def _require_same(known: Decision, item: str, reviewer: str, kind: DecisionKind, after: Any) -> Decision:
-    """Return the line of a request that is sent again; refuse another request under the same name."""
+    """Return the entry of a repeated request; raise an error if the requests differ."""
     if (known.item, known.reviewer, known.kind, known.after) != (item, reviewer, kind, after):
         raise ReusedRequestError(
-            f"request: {known.request!r:.60} is the name of an earlier request with other content (decision "
-            f"{known.number}). Give every request a name of its own; this one is not recorded."
+            f"request: {known.request!r:.60} was already used by an earlier request with other content (decision "
+            f"{known.number}). Use a unique name for every request; this one was not recorded."
         )
     return known
 
 
 class ReviewSession:
-    """One review."""
+    """Session of one review."""
 
     def __init__(
         self,
@@ -192,13 +190,13 @@ class ReviewSession:
     def serve(
         self, reviewer: str, *, most: int, wanted: QueueFilter | None = None, holding: Collection[int] = ()
     ) -> list[ItemView]:
-        """The next items for a reviewer.
+        """Serve the next items to a reviewer.
 
         Args:
-            reviewer: Who.
-            most: At most so many.
-            wanted: Which items; None for the queue.
-            holding: The items that the reviewer holds already.
+            reviewer: Name of the reviewer.
+            most: Maximum number of items.
+            wanted: Filter of the items; None for the queue.
+            holding: Items that the reviewer already holds.
         """
         moment, asked = self.moment, set(holding)
         with self._lock:
@@ -221,7 +219,7 @@ class ReviewSession:
         return moment.order.serve_filtered(most, fits & self._in_state(wanted.state))
 
     def _free_for(self, reviewer: str, holding: Collection[int]) -> Bools:
-        """free[s], whether an item may be served: open, not skipped by this reviewer, and not in another's hands."""
+        """Return free[s], whether an item is open, not skipped by this reviewer and not held by another."""
         free, now = ~self._handled, time.monotonic()
         free[list(holding)] = False
         free[list(self._skipped[reviewer])] = False
@@ -237,25 +235,25 @@ class ReviewSession:
         return found
 
     def count_fitting(self, wanted: QueueFilter) -> int:
-        """How many items fit a filter."""
+        """Return the number of items that match a filter."""
         fits = self._search.find(wanted, self.moment)
         with self._lock:
             return int((fits & self._in_state(wanted.state)).sum())
 
     def view(self, item: int, chosen: Choice = Choice.filter) -> ItemView:
-        """One item as it is now."""
+        """Return the current view of an item."""
         self._require(item)
         with self._lock:
             return self.moment.viewer.view(item, self._of(item), chosen)
 
     def find(self, name: str) -> int:
-        """The number of an item."""
+        """Return the number of the item with this name."""
         if name not in self._names:
-            raise UnknownItemError("There is no item of that name.")
+            raise UnknownItemError("There is no item with this name.")
         return self._names[name]
 
     def evidence(self, item: int) -> ItemEvidence:
-        """Why an item has its answer, and what the rules say of it."""
+        """Return the evidence for the answer of an item, with the contributions of the rules."""
         self._require(item)
         moment = self.moment
         units = moment.evidence(self.material.labels, item)
@@ -277,17 +275,17 @@ class ReviewSession:
         return self._serving.hide_names
 
     def standings(self) -> list[AnnotatorStanding]:
-        """How every annotator stands."""
+        """Return the reliability and flags of all annotators."""
         moment = self.moment
         if not self.names_hidden:
             return list(moment.standings)
         return [replace(one, name=moment.viewer.annotator_name(j), reason="") for j, one in enumerate(moment.standings)]
 
     def record(self, new: NewDecision) -> Decision:
-        """Write a decision into the log; when this returns, it is on the disk."""
+        """Record a decision in the log; when this returns, it is on disk."""
         self._require(new.item)
         if new.kind is DecisionKind.undo:
-            raise DataError("What is undone is the last decision: there is a request of its own for that.")
+            raise DataError("An undo needs its own request, which undoes the last decision.")
         after = new.answer if new.kind is DecisionKind.decide else None
         if new.kind is DecisionKind.decide:
             self.form.encode(new.item, after)
@@ -298,11 +296,11 @@ class ReviewSession:
             current = self._of(new.item).revision
             if new.revision > current:
                 raise OutdatedError(
-                    f"revision: {new.revision} was given, and this item is at revision {current}. Look at it again."
+                    f"revision: got {new.revision}, but this item is at revision {current}. Look at it again."
                 )
             if new.settles and new.revision != current:
                 raise OutdatedError(
-                    "Somebody decided about this item meanwhile. Look at it again before you settle it."
+                    "Somebody decided on this item in the meantime. Look at it again before you settle it."
                 )
             held = self._held.get(new.item)
             shown = held.shown if held is not None and held.reviewer == new.reviewer else self._shown(new.item)
@@ -323,7 +321,7 @@ class ReviewSession:
             return self._append(line)
 
     def undo(self, reviewer: str, request: str) -> Decision:
-        """Undo a reviewer's last decision, whatever it was; the line that says so."""
+        """Undo a reviewer's last action and return the new log entry."""
         with self._lock:
             known = self.log.find(request)
             if known is not None:
@@ -345,21 +343,21 @@ class ReviewSession:
             return self._append(line)
 
     def item_name(self, item: int) -> str:
-        """The name of an item, as the log has it."""
+        """Return the name of an item in the log."""
         return self._item_names[item]
 
     def decided_items(self) -> list[int]:
-        """The items of which an answer stands."""
+        """Return the decided items."""
         with self._lock:
             return sorted(self._states[ItemState.decided])
 
     @property
     def waiting(self) -> int:
-        """How many decisions came in since the last re-fit."""
+        """Number of decisions since the last refit."""
         return self._waiting
 
     def counts(self) -> ReviewCounts:
-        """How far the review is."""
+        """Return the progress of the review."""
         with self._lock:
             decided, mistakes = self._states[ItemState.decided], self.moment.mistakes
             left = float(mistakes.sum() - mistakes[list(decided)].sum())
@@ -375,14 +373,14 @@ class ReviewSession:
             )
 
     def accuracy(self) -> CheckedAccuracy:
-        """How many answers are right, by those that were checked at random."""
+        """Estimate the accuracy from the randomly checked items."""
         with self._lock:
             checked = [self._checked(int(s)) for s in self.random_items() if self._of(int(s)).is_certain]
             decided = len(self._states[ItemState.decided])
             return checked_accuracy(checked, decided=decided, items=len(self._handled))
 
     def random_items(self) -> Ints:
-        """The items that are a random sample: the beginning of a permutation, as far as it was drawn."""
+        """Return the items of the random sample so far."""
         with self._lock:
             drawn = np.zeros(len(self._handled), dtype=bool)
             drawn[[s for s in self._states[ItemState.all] if any(map(_is_drawn, self._of(s).lines))]] = True
@@ -398,7 +396,7 @@ class ReviewSession:
         )
 
     def decisions(self) -> Decisions:
-        """What was decided and by nobody contradicted, and which of it is a random sample."""
+        """Return the uncontradicted decisions, and which of them are in the random sample."""
         with self._lock:
             items, labels = self.material.labels.items, self.form.labels
             certain = [s for s in self.decided_items() if self._of(s).is_certain]
@@ -411,7 +409,7 @@ class ReviewSession:
             )
 
     def refit(self, *, epochs: int = 0) -> RefitChanges:
-        """Fit again with all decisions as known truths; reviewers may go on meanwhile."""
+        """Refit with all decisions as known truths; reviewers can continue in the meantime."""
         began, last = time.monotonic(), self.moment
         with self._lock:
             decisions, waiting = self.decisions(), self._waiting
@@ -431,14 +429,14 @@ class ReviewSession:
         return changes
 
     def _is_sample_grown(self, decisions: Decisions) -> bool:
-        """Whether there are enough more random items than at the last time that the scale was fitted."""
+        """Return whether the random sample has grown enough since the last calibration."""
         if len(decisions.at_random) < self._calibrated_with + RECALIBRATE_AFTER:
             return False
         self._calibrated_with = len(decisions.at_random)
         return True
 
     def _append(self, line: Decision) -> Decision:
-        """Record a line, and take it in."""
+        """Record an entry and update the state."""
         recorded = self.log.append(line)
         self._take_in(recorded)
         self._held.pop(self._names[recorded.item], None)
@@ -447,7 +445,7 @@ class ReviewSession:
     def _take_in(self, line: Decision) -> None:
         item = self._names.get(line.item)
         if item is None:
-            raise DataError(f"The log speaks of an item {line.item!r}, which is not among these. Name another folder.")
+            raise DataError(f"The log contains the unknown item {line.item!r}. Choose another folder.")
         before = self._of(item).answer
         found = self.progress.add(line)
         member = {
@@ -465,12 +463,12 @@ class ReviewSession:
         self._waiting += found.answer != before or line.kind is DecisionKind.decide
 
     def _check_choice(self, new: NewDecision) -> Choice:
-        """How the item came up: as the client says, unless it cannot have been a random one."""
+        """Return how the item was chosen according to the client, unless it cannot have been drawn at random."""
         if new.chosen is not Choice.random:
             return new.chosen
         place = self._sample_place[new.item]
         earlier = int((~self._handled[self._sample[:place]]).sum())
-        return Choice.random if earlier <= AHEAD else Choice.filter
+        return Choice.random if earlier <= MAX_SKIPPED_SAMPLE else Choice.filter
 
     def _shown(self, item: int) -> str | list[str] | None:
         answer = self.moment.fit.estimate.answer[item_units(self.form.labels.offsets, np.array([item]))]
@@ -484,21 +482,19 @@ class ReviewSession:
 
     def _require(self, item: int) -> None:
         if not 0 <= item < len(self._handled):
-            raise UnknownItemError(f"There is no item {item}: they are numbered from 0 to {len(self._handled) - 1:,}.")
+            raise UnknownItemError(f"There is no item {item}; items are numbered from 0 to {len(self._handled) - 1:,}.")
 
 
 def _is_drawn(line: Decision) -> bool:
     return line.chosen is Choice.random and line.kind is not DecisionKind.skip
 
 
-# Re-fits in the background, one at a time: after so many decisions, or when somebody asks.
-
-FAILED = "The last re-fit failed; the decisions are safe."
-"""What reviewers are told; the reason goes to `report`."""
+FAILED = "The last refit failed; all decisions are saved."
+"""Message to reviewers; the reason is passed to `report`."""
 
 
 class RefitRunner:
-    """Runs the re-fits of a session in a thread of its own. What is asked for meanwhile is done afterwards, once."""
+    """Background thread for the refits of a session. Requests during a refit result in one more refit."""
 
     def __init__(self, session: ReviewSession, *, every: int = 10, report: Callable[[str], None] | None = None) -> None:
         self.session, self.every, self.problem = session, every, ""
@@ -510,18 +506,18 @@ class RefitRunner:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a re-fit is running or due."""
+        """Whether a refit is running or requested."""
         with self._changed:
             return self._is_running or self._asked is not None
 
     def ask(self, *, epochs: int = 0) -> None:
-        """Have a re-fit, in which a run's classifier learns for so many epochs."""
+        """Request a refit. `epochs` is the number of extra training epochs for the classifier of a run."""
         with self._changed:
             self._asked = max(epochs, self._asked or 0)
             self._changed.notify_all()
 
     def notice(self) -> None:
-        """Have a re-fit if enough decisions came in since the last one; one that runs looks again when it ends."""
+        """Request a refit if there are enough new decisions; a running refit checks again when it ends."""
         if self._is_due and not self.is_busy:
             self.ask()
 
@@ -530,12 +526,12 @@ class RefitRunner:
         return bool(self.every) and self.session.waiting >= self.every
 
     def wait(self, seconds: float = 60.0) -> bool:
-        """Wait until nothing is running or due; whether it came to that."""
+        """Wait until no refit is running or requested; return False on a timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._is_running and self._asked is None, seconds)
 
     def close(self) -> None:
-        """Let a running re-fit end, and start no other."""
+        """Wait for a running refit to end and start no other."""
         with self._changed:
             self._is_closed, self._asked = True, None
             self._changed.notify_all()
@@ -546,9 +542,9 @@ class RefitRunner:
             try:
                 self._report(self.session.refit(epochs=epochs).sentence)
                 self.problem = ""
-            except Exception as problem:  # whatever it is, reviewers go on, and the next re-fit is tried
+            except Exception as problem:  # reviewers continue, and the next refit is tried in any case
                 self.problem = FAILED
-                self._report(f"The re-fit failed: {problem}")
+                self._report(f"The refit failed: {problem}")
             with self._changed:
                 self._is_running = False
                 if self._asked is None and self._is_due and not self.problem:
@@ -556,7 +552,7 @@ class RefitRunner:
                 self._changed.notify_all()
 
     def _next(self) -> int | None:
-        """Wait for the next request; None when it is time to end."""
+        """Wait for the next request; return None when closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or self._asked is not None)
             asked = None if self._is_closed else self._asked
@@ -564,33 +560,29 @@ class RefitRunner:
             return asked
 
 
-# What a review leaves behind: corrected labels, anchors for the next fit, the log, a report.
-#
-# Axes: i unit, s item.
-
 ANCHORS, DECISIONS, REPORT = "anchors.csv", "decisions.csv", "report.html"
 
 OTHERS = {
-    ANCHORS: "what was decided, for aggregate --anchors and train --anchors",
-    DECISIONS: "who decided what, when, and why",
-    REPORT: "a report on the corrected labels",
+    ANCHORS: "decisions for aggregate --anchors and train --anchors",
+    DECISIONS: "log of all decisions",
+    REPORT: "report on the corrected labels",
 }
-"""The files beside the labels, and what they hold."""
+"""Exported files apart from the labels, with their contents."""
 
 EXPORT_NAMES = (*OTHERS, "labels.csv", "labels.jsonl", "labels.conll", "labels.parquet")
-"""File names that an export writes into the folder of the review."""
+"""Names of exported files in the folder of the review."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExportedFile:
-    """A file that was written: its name in the folder of the review, and what it holds."""
+    """Exported file: its name in the folder of the review, and its contents."""
 
     name: str
     holds: str
 
 
 def corrected_estimate(session: ReviewSession) -> Estimate:
-    """The answers with every decision in the place of what is believed; in a conflict the first one."""
+    """Return the estimate with all decisions applied; in a conflict, the first decision counts."""
     estimate, offsets = session.moment.fit.estimate, session.form.labels.offsets
     beliefs, answer = estimate.beliefs.copy(), estimate.answer.copy()
     for item in session.decided_items():
@@ -601,7 +593,7 @@ def corrected_estimate(session: ReviewSession) -> Estimate:
 
 
 def anchors_table(session: ReviewSession) -> pl.DataFrame:
-    """What was decided and by nobody contradicted: item, label or tags, and whether the item was chosen at random."""
+    """Return the uncontradicted decisions: item, label or tags, and whether the item was drawn at random."""
     decisions, labels = session.decisions(), session.form.labels
     texts = [str(one) if not isinstance(one, list) else " ".join(map(str, one)) for one in decisions.truth.values()]
     chosen = [str(Choice.random if item in decisions.at_random else Choice.queue) for item in decisions.truth]
@@ -616,7 +608,7 @@ def anchors_table(session: ReviewSession) -> pl.DataFrame:
 
 
 def log_table(session: ReviewSession) -> pl.DataFrame:
-    """The whole log, a row for each line; tags of sentences are JSON."""
+    """Return the whole log, one row per entry; tags of sentences are JSON."""
     rows = [asdict(line) for line in session.log.read()]
     for row in rows:
         row |= {name: _cell(row[name]) for name in ("before", "after")}
@@ -631,9 +623,9 @@ def _cell(answer: object) -> str | None:
 
 
 def write_exports(session: ReviewSession, folder: Path) -> list[ExportedFile]:
-    """Write all files of a review into its folder; all or none."""
+    """Write all files of a review into its folder, atomically."""
     corpus, estimate = session.material.corpus, corrected_estimate(session)
-    files = [ExportedFile(name=name, holds="the corrected labels") for name, _ in _label_files(session)]
+    files = [ExportedFile(name=name, holds="corrected labels") for name, _ in _label_files(session)]
     with written_together():
         for name, format_name in _label_files(session):
             write_estimate(folder / name, estimate, corpus=corpus, format=format_name)
@@ -644,12 +636,12 @@ def write_exports(session: ReviewSession, folder: Path) -> list[ExportedFile]:
 
 
 def write_anchors(session: ReviewSession, folder: Path) -> None:
-    """Write what was decided, for `--anchors`: when a review ends, however it ends."""
+    """Write the decisions for `--anchors`, whenever a review ends."""
     write_table(folder / ANCHORS, anchors_table(session))
 
 
 def _label_files(session: ReviewSession) -> Iterator[tuple[str, str | None]]:
-    """The files of labels that can be written, with their format where the name does not say."""
+    """Yield the label files to write, with their format if the name does not imply it."""
     corpus, is_sentences = session.material.corpus, session.form.labels.is_sequential
     if is_sentences and corpus is not None and corpus.tokens is not None:
         yield "labels.conll", None
@@ -667,10 +659,10 @@ def _write_report(path: Path, session: ReviewSession, estimate: Estimate) -> Non
 
 
 def export_path(folder: Path, name: str) -> Path:
-    """The file of that name among those that a review writes; any other name is refused."""
+    """Return the path of an exported file; raise an error for any other name."""
     known = [path for path in folder.iterdir() if path.is_file() and path.name == name and _is_export(name)]
     if not known:
-        raise UnknownItemError("There is no such file. Export first.")
+        raise UnknownItemError("This file does not exist. Export first.")
     return known[0]
 
 
@@ -678,14 +670,12 @@ def _is_export(name: str) -> bool:
     return name in OTHERS or name.startswith("labels.")
 
 
-# A review from its folder: what was decided there before is there again, and only one process works in it.
-
 LOG = "decisions.sqlite"
-"""The file of the decisions, in the folder of a review."""
+"""File of the decision log in the folder of a review."""
 
 
 def default_folder(source: str) -> Path:
-    """Where a review goes if nobody says: a folder here, called after what is reviewed."""
+    """Return the default folder of a review, in the working directory, named after the source."""
     if source == STANDARD_STREAM:
         raise OptionError("A review of standard input needs a folder: -o DIR.")
     return Path(f"{Path(source).resolve().name.split('.')[0] or 'labels'}-review")
@@ -695,17 +685,17 @@ def default_folder(source: str) -> Path:
 def open_review(
     material: ReviewMaterial, folder: Path, serving: ServingOptions = DEFAULT_SERVING
 ) -> Iterator[ReviewSession]:
-    """Open the review of a folder, with the decisions that are in it; the folder is made when it is not there.
+    """Open the review in a folder, with the decisions in it; the folder is created if needed.
 
-    However the review ends, `anchors.csv` in the folder then holds what was decided.
+    However the review ends, `anchors.csv` in the folder then contains the decisions.
 
     Args:
-        material: What is reviewed.
-        folder: The folder of the review.
-        serving: How items are served; a review that goes on keeps its own seed.
+        material: The material to review.
+        folder: Folder of the review.
+        serving: Options for serving items; a resumed review keeps its seed.
     """
     if not 0 <= serving.share <= 1:
-        raise OptionError(f"--random: {serving.share:g} is not a share. Give one from 0 to 1.")
+        raise OptionError(f"--random must be between 0 and 1, got {serving.share:g}.")
     _claim(folder)
     with lock(folder, "serving this review"):
         log = DecisionLog(folder / LOG)
@@ -724,18 +714,18 @@ def open_review(
 
 
 def _claim(folder: Path) -> None:
-    """Make the folder, or make sure that it is a review's."""
+    """Create the folder, or check that it belongs to a review."""
     if folder.exists() and not folder.is_dir():
-        raise OptionError(f"{folder}: is a file. Name a folder for the review.")
+        raise OptionError(f"{folder}: is a file. Choose a folder for the review.")
     if not folder.parent.is_dir():
-        raise OptionError(f"{folder}: the folder {folder.parent} does not exist. Make it first.")
+        raise OptionError(f"{folder}: the folder {folder.parent} does not exist. Create it first.")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / LOG).is_file():
-        raise OptionError(f"{folder}: holds other files and no review. Name a new or an empty folder.")
+        raise OptionError(f"{folder}: contains other files but no review. Choose a new or an empty folder.")
     folder.mkdir(exist_ok=True)
 
 
 def _check_items(log: DecisionLog, labels: CrowdLabels, folder: Path) -> None:
-    """Refuse a review of other items or classes; more labels of the same items are welcome."""
+    """Raise an error for other items or classes; additional labels of the same items are allowed."""
     found = hashlib.sha256()
     for name in (*labels.items.to_list(), "", *labels.classes):
         found.update(f"{name}\0".encode("utf-8", "backslashreplace"))
@@ -743,11 +733,11 @@ def _check_items(log: DecisionLog, labels: CrowdLabels, folder: Path) -> None:
     if known is None:
         log.set_fact("items", found.hexdigest())
     elif known != found.hexdigest():
-        raise OptionError(f"{folder}: is a review of other items or classes. Name another folder.")
+        raise OptionError(f"{folder}: contains a review of other items or classes. Choose another folder.")
 
 
 def _keep_seed(log: DecisionLog, seed: int) -> int:
-    """The seed of the random sample: the one that the review began with."""
+    """Return the seed of the random sample with which the review was started."""
     known = log.fact("seed")
     if known is None:
         log.set_fact("seed", str(seed))

@@ -1,6 +1,6 @@
-"""What a review believes at one moment, between two re-fits: everything that its queue, views and filters need.
+"""Immutable snapshot of a review between two refits, with everything needed by the queue, views and filters.
 
-Axes: i unit, s item.
+Axes: i unit, j annotator, k class, l rule, s item.
 """
 
 from __future__ import annotations
@@ -42,26 +42,22 @@ from crowdlogic.numerics.intervals import HALF, credible_interval
 from crowdlogic.reporting.charts import shorten, show_controls
 from crowdlogic.reporting.findings import round_figure
 
-# How annotators stand at a moment of a review: reliability with its interval, and the verdict on each.
-#
-# The same figures and words as in the table of annotators (`annotators.summary`), which says what they mean.
-
 NO_FLAG = "ok"
-"""The verdict on an annotator whom nothing is wrong with."""
+"""Verdict on annotators without problems."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorStanding:
-    """One annotator.
+    """Reliability of an annotator, and the verdict on them.
 
     Attributes:
-        name: The name.
-        n_labels: How many labels they gave.
-        reliability: The expected share of right labels, or F1 of spans; None without labels.
-        low: The lower end of its interval.
-        high: The upper end.
-        flag: The verdict: what is wrong with them, such as careless, or ok.
-        reason: The verdict in a sentence; empty where nothing is wrong.
+        name: Name of the annotator.
+        n_labels: Number of labels.
+        reliability: Expected share of correct labels, or F1 of spans; None without labels.
+        low: Lower end of the credible interval.
+        high: Upper end of the credible interval.
+        flag: The verdict, such as careless, or ok.
+        reason: The verdict as a sentence; empty for ok.
     """
 
     name: str
@@ -74,7 +70,7 @@ class AnnotatorStanding:
 
 
 def annotator_standings(labels: CrowdLabels, estimate: Estimate) -> tuple[AnnotatorStanding, ...]:
-    """Every annotator, in the order of the labels."""
+    """Return the standing of every annotator, in the order of the labels."""
     return tuple(_standing(row) for row in annotator_table(labels, estimate).iter_rows(named=True))
 
 
@@ -92,21 +88,18 @@ def _standing(row: Mapping[str, Any]) -> AnnotatorStanding:
     )
 
 
-# How far a review is: what the log of decisions says of every item.
-#
-# The log is never changed; what counts follows from it. A reviewer's latest decision on an item counts. Decisions of
-# two
-# reviewers that differ are a conflict: both count until somebody settles it, or one of them decides again. What was
-# undone does not count.
+# Progress follows from the log, which is never changed. The latest decision of each reviewer on an item counts, unless
+# it was undone. Different decisions of two reviewers are a conflict: both count until it is settled or one of them
+# changes.
 
 
 @dataclass(frozen=True, kw_only=True)
 class ItemProgress:
-    """What was decided about one item.
+    """State of one item according to the log.
 
     Attributes:
-        revision: The number of the last line of the log about it; 0 for none.
-        lines: The lines that count: the latest one of each reviewer, in the order of the log.
+        revision: Number of the last log entry about it; 0 for none.
+        lines: The entries that count: the latest one of each reviewer, in the order of the log.
     """
 
     revision: int = 0
@@ -114,46 +107,46 @@ class ItemProgress:
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """The lines that give an answer."""
+        """Entries that give an answer."""
         return tuple(line for line in self.lines if line.kind is DecisionKind.decide)
 
     @property
     def answer(self) -> Any:
-        """The answer that stands: the first one, until a conflict is settled; None without any."""
+        """The current answer: the first one, until a conflict is settled; None without any."""
         return self.decisions[0].after if self.decisions else None
 
     @property
     def is_decided(self) -> bool:
-        """Whether an answer stands."""
+        """Whether there is an answer."""
         return bool(self.decisions)
 
     @property
     def is_handled(self) -> bool:
-        """Whether it needs nobody's attention: decided, or nobody can say."""
+        """Whether it needs no further attention: decided, or marked as cannot-say."""
         return any(line.kind is not DecisionKind.skip for line in self.lines)
 
     @property
     def in_conflict(self) -> bool:
-        """Whether reviewers differ: two answers, or an answer where another reviewer cannot say."""
+        """Whether reviewers differ: different answers, or an answer and a cannot-say."""
         said = [line.after for line in self.lines if line.kind is not DecisionKind.skip]
         return any(other != said[0] for other in said[1:])
 
     @property
     def is_certain(self) -> bool:
-        """Whether the answer is one to learn from: decided, and by nobody contradicted."""
+        """Whether the answer can be used for fitting: decided and not contradicted."""
         return self.is_decided and not self.in_conflict
 
     def by(self, reviewer: str) -> Decision | None:
-        """The line of a reviewer; None without one."""
+        """Return the entry of a reviewer; None if there is none."""
         return next((line for line in self.lines if line.reviewer == reviewer), None)
 
 
-NOTHING = ItemProgress()
-"""Of an item that nobody has decided about."""
+NO_PROGRESS = ItemProgress()
+"""State of an item without log entries."""
 
 
 def fold_lines(lines: Iterable[Decision]) -> ItemProgress:
-    """What all lines about one item, in the order of the log, add up to."""
+    """Return the state of an item after all its log entries, in order."""
     kept = list(lines)
     undone = {line.undoes for line in kept if line.kind is DecisionKind.undo}
     counting: dict[str, Decision] = {}
@@ -169,7 +162,7 @@ def fold_lines(lines: Iterable[Decision]) -> ItemProgress:
 
 @dataclass(eq=False)
 class ReviewProgress:
-    """All items of a review, by name. It grows with the log, line by line."""
+    """State of all items of a review by name, updated with every log entry."""
 
     _items: dict[str, ItemProgress] = field(default_factory=dict)
     _lines: dict[str, list[Decision]] = field(default_factory=lambda: defaultdict(list))
@@ -177,7 +170,7 @@ class ReviewProgress:
     _undone: set[int] = field(default_factory=set)
 
     def add(self, line: Decision) -> ItemProgress:
-        """Take in the next line of the log; how far its item is now."""
+        """Add the next entry of the log and return the state of its item."""
         self._lines[line.item].append(line)
         if line.kind is DecisionKind.undo and line.undoes is not None:
             self._undone.add(line.undoes)
@@ -187,20 +180,20 @@ class ReviewProgress:
         return self._items[line.item]
 
     def of(self, item: str) -> ItemProgress:
-        """How far an item is."""
-        return self._items.get(item, NOTHING)
+        """Return the state of an item."""
+        return self._items.get(item, NO_PROGRESS)
 
     def history(self, item: str) -> tuple[Decision, ...]:
-        """All lines about an item."""
+        """Return all entries about an item."""
         return tuple(self._lines.get(item, ()))
 
     @property
     def items(self) -> Mapping[str, ItemProgress]:
-        """The items that somebody did something about."""
+        """Items with log entries."""
         return self._items
 
     def last_of(self, reviewer: str) -> Decision | None:
-        """The last line of a reviewer that was not undone; None without any."""
+        """Return the last entry of a reviewer that was not undone; None without any."""
         lines = self._by_reviewer.get(reviewer, [])
         while lines and lines[-1].number in self._undone:
             lines.pop()
@@ -208,19 +201,12 @@ class ReviewProgress:
 
     @property
     def reviewers(self) -> tuple[str, ...]:
-        """Everybody who ever decided anything."""
+        """Names of all reviewers."""
         return tuple(sorted(self._by_reviewer))
 
 
-# Which item a reviewer sees next: most by what deciding it is worth, some at random, or those that fit a filter.
-#
-# The order and the random sample are planning's (`planning.review_order`, `planning.review_queue`).
-#
-# Axes: s item.
-
-
 class ItemState(StrEnum):
-    """Which items a filter lets through, by how far they are."""
+    """State of the items that a filter selects."""
 
     open = "open"
     decided = "decided"
@@ -231,16 +217,16 @@ class ItemState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class QueueFilter:
-    """Which items a reviewer wants to see.
+    """Filter of the items that a reviewer wants to see.
 
     Attributes:
-        answer: With this answer: a class, or a sentence with a span of this type.
-        annotator: Labelled by this annotator.
-        rule: Touched by this rule, by its place.
-        least_confidence: At least so sure.
-        most_confidence: At most so sure.
-        search: With these words in text or name, in any case.
-        state: How far they are.
+        answer: Answer: a class, or the type of a span in a sentence.
+        annotator: Name of an annotator who labelled the item.
+        rule: Index of a rule that touches the item.
+        least_confidence: Minimum confidence.
+        most_confidence: Maximum confidence.
+        search: Text to find in text or name, ignoring case.
+        state: State of the items.
     """
 
     answer: str | None = None
@@ -253,12 +239,12 @@ class QueueFilter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether every open item fits."""
+        """Whether this is the default filter, which selects all open items."""
         return self == QueueFilter()
 
 
 def expected_mistakes(estimate: Estimate) -> Floats:
-    """mistakes[s], how many units of each item are likely wrong."""
+    """Return mistakes[s], the expected number of wrong units of each item."""
     doubt = 1.0 - np.where(estimate.answered, estimate.confidence, estimate.beliefs.max(axis=1, initial=0.0))
     if estimate.offsets is None:
         return doubt
@@ -268,7 +254,7 @@ def expected_mistakes(estimate: Estimate) -> Floats:
 
 @dataclass(frozen=True)
 class ServedItem:
-    """An item, and how it came up."""
+    """Item to serve, and how it was chosen."""
 
     item: int
     chosen: Choice
@@ -276,12 +262,12 @@ class ServedItem:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ServingOrder:
-    """What deciding every item is worth, and how many random ones are mixed in.
+    """Order in which items are served, with random items mixed in.
 
     Attributes:
         labels: The labels.
-        removed: removed[i], how many mistakes deciding a unit is expected to remove.
-        share: The share of random items.
+        removed: removed[i], the expected number of mistakes removed by deciding a unit.
+        share: Share of random items.
         seed: Random seed of the sample.
     """
 
@@ -291,7 +277,7 @@ class ServingOrder:
     seed: int
 
     def serve(self, most: int, free: Bools, *, answered: int) -> list[ServedItem]:
-        """The next of the items that are free[s], random ones among them."""
+        """Return the next items among free[s], including random ones."""
         found = make_queue(
             self.removed,
             self.labels,
@@ -305,34 +291,32 @@ class ServingOrder:
         return [ServedItem(item, Choice.random if drawn else Choice.queue) for item, drawn in pairs]
 
     def serve_filtered(self, most: int, free: Bools) -> list[ServedItem]:
-        """The next of the items that are free[s] and fit a filter: none of them is a random one."""
+        """Return the next items among free[s] that match a filter; none counts as random."""
         found = make_queue(self.removed, self.labels, open_items=free, random_share=0.0, length=most)
         return [ServedItem(item, Choice.filter) for item in found.items.tolist()]
 
 
-# How many answers are right, by the items that were checked at random: without bias, and with an interval.
-#
-# Two figures. The consensus before the review: the share of the random sample whose first answer was confirmed. The
-# labels as they are now: decided items are right, and of the others the share is that of the random items which only
-# the
-# sample brought up, each compared with the answer that its reviewer was shown, hence before anybody knew it:
+# Accuracy from random checks, with an interval: (1) of the consensus before the review, the share of the random sample
+# whose first answer was confirmed; (2) of the current labels, where decided items are right, and the share for the
+# others comes from items that only the sample brought up, compared with the answer shown to the reviewer before the
+# decision:
 #
 # now = (decided + (all - decided) x share) / all.
 #
-# Answers of sentences are right if all their tags are.
+# The answer for a sentence is right if all its tags are.
 
 LEVEL = 0.95
-"""The level of the intervals."""
+"""Probability of the credible intervals."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedItem:
-    """An item of the random sample that was decided.
+    """Decided item of the random sample.
 
     Attributes:
         first_is_right: Whether the consensus before the review was confirmed.
-        shown_is_right: Whether the answer that the reviewer was shown was confirmed.
-        drawn: Whether the sample brought it up, and not the queue.
+        shown_is_right: Whether the answer shown to the reviewer was confirmed.
+        drawn: Whether it was served as part of the sample instead of the queue.
     """
 
     first_is_right: bool
@@ -342,7 +326,7 @@ class CheckedItem:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedShare:
-    """A share of right answers, with its interval, and the number of items that it is from."""
+    """Share of right answers with its interval and the number of checked items."""
 
     share: float
     low: float
@@ -352,19 +336,19 @@ class CheckedShare:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedAccuracy:
-    """How many answers are right: of the consensus before the review, and now; None where nothing was checked."""
+    """Estimated accuracy of the consensus before the review, and now; None if nothing was checked."""
 
     before: CheckedShare | None
     now: CheckedShare | None
 
 
 def checked_accuracy(checked: Sequence[CheckedItem], *, decided: int, items: int) -> CheckedAccuracy:
-    """Both figures from the checked items of the sample.
+    """Return both estimates from the checked items of the sample.
 
     Args:
-        checked: The items of the sample that were decided.
-        decided: How many items were decided in all.
-        items: How many items there are.
+        checked: The decided items of the sample.
+        decided: Number of decided items.
+        items: Number of items.
     """
     before = _share([one.first_is_right for one in checked])
     rest = _share([one.shown_is_right for one in checked if one.drawn])
@@ -382,21 +366,17 @@ def _share(right: Sequence[bool]) -> CheckedShare | None:
     return CheckedShare(share=(found + HALF) / (n + 2 * HALF), low=float(low[0]), high=float(high[0]), n=n)
 
 
-# An item as a reviewer sees it, as plain data: text, answer, votes, and what was decided.
-#
-# Whatever comes from data is text with its control characters made visible; whoever shows it must show it as text.
-#
-# Axes: i unit, j annotator, k class, s item.
+# Text from data has its control characters made visible; it must still be displayed as text, not as markup.
 
-LONGEST_TEXT = 20_000
-"""How many characters of a text are shown."""
-MOST_SHARES = 9
-"""How many classes are shown with their probability: those that have a key."""
+MAX_TEXT_LENGTH = 20_000
+"""Maximum number of characters shown of a text."""
+MAX_SHARES = 9
+"""Maximum number of classes shown with their probability, one per number key."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SpanView:
-    """A span of a sentence: the tokens start to end (exclusive), its type, and how sure it is where that is known."""
+    """Span of a sentence: the tokens start to end (exclusive), its type, and its confidence if known."""
 
     start: int
     end: int
@@ -406,7 +386,7 @@ class SpanView:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassProbability:
-    """How probable a class is."""
+    """Probability of a class."""
 
     name: str
     share: float
@@ -414,14 +394,14 @@ class ClassProbability:
 
 @dataclass(frozen=True, kw_only=True)
 class VoteView:
-    """What one annotator said of an item.
+    """Labels of one annotator for an item.
 
     Attributes:
-        annotator: The annotator's name, or a number where names are hidden.
+        annotator: Name of the annotator, or a number if names are hidden.
         label: The class; None for a sentence.
         spans: The spans of a sentence; empty for a document.
-        reliability: How reliable the annotator is.
-        flag: What is wrong with the annotator.
+        reliability: Reliability of the annotator.
+        flag: Verdict on the annotator.
     """
 
     annotator: str
@@ -433,7 +413,7 @@ class VoteView:
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionView:
-    """What somebody decided about an item."""
+    """Decision on an item."""
 
     number: int
     kind: DecisionKind
@@ -447,24 +427,24 @@ class DecisionView:
 
 @dataclass(frozen=True, kw_only=True)
 class ItemView:
-    """An item.
+    """View of an item.
 
     Attributes:
-        item: Its number in the review.
-        name: Its name.
-        revision: The number of the last line of the log about it; a decision must name it.
-        chosen: How it came up.
-        text: The text of a document; None where it is not known.
-        tokens: The tokens of a sentence; empty for a document.
-        answer: What is believed: a class, or the tags of a sentence; None where nobody labelled it.
-        spans: The spans of a sentence that is believed.
-        confidence: How sure that is; of a sentence, its least sure token.
-        doubtful: The least sure token of a sentence; None for a document.
-        shares: The most probable classes of a document.
-        classifier: The same by the classifier alone; empty without one.
-        votes: What the annotators said.
-        decisions: What counts of what was decided.
-        is_decided: Whether an answer stands.
+        item: Number of the item in the review.
+        name: Name of the item.
+        revision: Number of the last log entry about it, which a decision must state.
+        chosen: How it was chosen.
+        text: Text of a document; None if unknown.
+        tokens: Tokens of a sentence; empty for a document.
+        answer: Estimated answer: a class, or the tags of a sentence; None if nobody labelled it.
+        spans: Spans of the estimated answer.
+        confidence: Confidence of the answer; for a sentence, that of its least confident token.
+        doubtful: Index of the least confident token of a sentence; None for a document.
+        shares: Most probable classes of a document.
+        classifier: Most probable classes according to the classifier alone; empty without one.
+        votes: Labels of the annotators.
+        decisions: Decisions that count.
+        is_decided: Whether there is a decided answer.
         in_conflict: Whether reviewers differ.
     """
 
@@ -488,14 +468,14 @@ class ItemView:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ItemViewer:
-    """Shows items as they are at one moment.
+    """Creates views of items from a snapshot.
 
     Attributes:
-        form: What answers look like, with the labels.
-        corpus: The items; None where only their names are known.
-        estimate: What is believed.
-        standings: How the annotators stand.
-        classifier: p[i, k], the classifier's own beliefs; None without one.
+        form: Conversion of answers, with the labels.
+        corpus: The items; None if only their names are known.
+        estimate: The current estimate.
+        standings: Standings of the annotators.
+        classifier: p[i, k], the classifier's predictions; None without one.
         hide_names: Whether annotators are shown by number.
     """
 
@@ -507,7 +487,7 @@ class ItemViewer:
     hide_names: bool = False
 
     def view(self, item: int, progress: ItemProgress, chosen: Choice) -> ItemView:
-        """One item."""
+        """Return the view of an item."""
         units = item_units(self.form.labels.offsets, np.array([item]))
         answer, is_sentence = self.estimate.answer[units], self.form.labels.is_sequential
         decided = self.form.encode(item, progress.answer) if progress.is_decided else None
@@ -531,13 +511,13 @@ class ItemViewer:
         )
 
     def annotator_name(self, j: int) -> str:
-        """What reviewers call an annotator."""
+        """Return the displayed name of an annotator."""
         return f"annotator {j + 1}" if self.hide_names else show_controls(self.standings[j].name)
 
     def _text(self, item: int) -> str | None:
         if self.corpus is None or self.corpus.texts is None or self.form.labels.is_sequential:
             return None
-        return shorten(self.corpus.texts[item], LONGEST_TEXT)
+        return shorten(self.corpus.texts[item], MAX_TEXT_LENGTH)
 
     def _tokens(self, item: int, size: int) -> list[str]:
         if self.corpus is None or self.corpus.tokens is None:
@@ -552,11 +532,11 @@ class ItemViewer:
         return int(np.nan_to_num(self.estimate.confidence[units]).argmin()) if len(units) else None
 
     def _shares(self, beliefs: Floats) -> list[ClassProbability]:
-        best = np.argsort(-beliefs, kind="stable")[:MOST_SHARES]
+        best = np.argsort(-beliefs, kind="stable")[:MAX_SHARES]
         return [ClassProbability(name=self.form.class_names[k], share=round(float(beliefs[k]), 4)) for k in best]
 
     def _believed_spans(self, units: Ints) -> list[SpanView]:
-        """The spans of the answer, each with how sure it is."""
+        """Return the spans of the answer with their confidence."""
         codes, tag_set = self.estimate.answer[units], self.form.tag_set
         spans = self.form.spans(codes)
         if tag_set is None or not len(units):
@@ -588,7 +568,7 @@ class ItemViewer:
         ]
 
     def _marked(self, places: Ints, codes: Ints, size: int) -> list[SpanView]:
-        """The spans that an annotator marked; tokens that they did not see have none."""
+        """Return the spans that an annotator marked, without tokens that they did not see."""
         tags = np.full(size, -1, dtype=np.int64)
         tags[places] = codes
         return [SpanView(**span) for span in self.form.spans(tags) if span["type"] != NOT_SEEN]
@@ -621,16 +601,16 @@ class ItemViewer:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReviewMoment:
-    """What is believed, and what follows from it.
+    """Snapshot of a fit and everything derived from it.
 
     Attributes:
-        number: How many fits there were before.
-        fit: What is believed.
-        order: Which item comes next.
-        mistakes: mistakes[s], how many units of an item are likely wrong.
-        standings: How the annotators stand.
-        viewer: Shows items.
-        confusion: confusion[j, m, n], for the evidence of votes; None where it would be too large.
+        number: Number of earlier fits.
+        fit: The current fit.
+        order: Order of serving items.
+        mistakes: mistakes[s], the expected number of wrong units of an item.
+        standings: Standings of the annotators.
+        viewer: Creates views of items.
+        confusion: confusion[j, m, n], for the evidence of votes; None if too large.
     """
 
     number: int
@@ -643,7 +623,7 @@ class ReviewMoment:
 
     @cached_property
     def item_confidence(self) -> Floats:
-        """confidence[s], of a sentence that of its least sure token; 0 where there is no answer."""
+        """confidence[s]; of a sentence, that of its least confident token; 0 without an answer."""
         estimate = self.fit.estimate
         sure = np.nan_to_num(estimate.confidence, nan=0.0)
         if estimate.offsets is None:
@@ -656,7 +636,7 @@ class ReviewMoment:
         return least
 
     def evidence(self, labels: CrowdLabels, item: int) -> list[UnitEvidence]:
-        """Why an item has its answer."""
+        """Return the evidence for the answer of an item."""
         if self.fit.learned is not None:
             return run_evidence(self.fit.learned, labels.items[item])
         if self.confusion is None:
@@ -666,7 +646,7 @@ class ReviewMoment:
 
 @dataclass(frozen=True, kw_only=True)
 class ServingOptions:
-    """How items are served and shown: the share of random ones, their seed, and whether annotators have names."""
+    """Options for serving items: share and seed of random items, and whether annotators' names are hidden."""
 
     share: float = RANDOM_SHARE
     seed: int = 0
@@ -676,7 +656,7 @@ class ServingOptions:
 def make_moment(
     material: ReviewMaterial, fit: ReviewFit, decisions: Decisions, *, number: int, options: ServingOptions
 ) -> ReviewMoment:
-    """Everything that follows from a fit with some decisions."""
+    """Create the snapshot of a fit with some decisions."""
     labels, estimate = material.labels, fit.estimate
     removed = expected_mistakes_removed(labels, estimate, decisions=decisions, before=material.committee)
     standings = annotator_standings(labels, estimate)
@@ -701,14 +681,14 @@ def make_moment(
 
 @dataclass(eq=False)
 class ItemSearch:
-    """Finds the items that fit a filter; what does not change between fits is computed once."""
+    """Search for items that match a filter, with cached texts."""
 
     material: ReviewMaterial
     form: AnswerForm
 
     @cached_property
     def _words(self) -> pl.Series:
-        """Name and text of every item, in lower case."""
+        """Name and text of every item in lower case."""
         names, corpus = as_text(self.material.labels.items), self.material.corpus
         if corpus is None:
             return names.str.to_lowercase()
@@ -719,7 +699,7 @@ class ItemSearch:
         return (names + "\n" + pl.Series(texts, dtype=pl.String)).str.to_lowercase()
 
     def find(self, wanted: QueueFilter, moment: ReviewMoment) -> Bools:
-        """fits[s], whether an item fits, whatever its state."""
+        """Return fits[s], whether an item matches, regardless of its state."""
         sure = moment.item_confidence
         fits: Bools = (sure >= wanted.least_confidence) & (sure <= wanted.most_confidence)
         if wanted.answer is not None:
@@ -733,7 +713,7 @@ class ItemSearch:
         return fits
 
     def _answered(self, name: str, answer: Ints) -> Ints:
-        """The units with that class, or in a span of that type."""
+        """Return the units with this class, or in a span of this type."""
         tag_set = self.form.tag_set
         if tag_set is None:
             codes: list[Any] = [k for k, own in enumerate(self.form.class_names) if own == name]
@@ -752,25 +732,21 @@ class ItemSearch:
         return self._with_units(rules.units[rule] if rules is not None and known else np.zeros(0, dtype=np.int64))
 
     def _with_units(self, units: Ints) -> Bools:
-        """The items that have one of these units."""
+        """Return a mask of the items that contain one of these units."""
         fits = np.zeros(len(self.material.labels.items), dtype=bool)
         fits[self.material.labels.item_of_unit[units]] = True
         return fits
 
 
-# What a re-fit changed, in figures and in one sentence.
-#
-# Axes: i unit, j annotator, l rule.
-
-MOST_NAMED = 3
-"""How many annotators and rules a sentence names."""
+MAX_NAMED = 3
+"""Maximum number of annotators and rules named in a sentence."""
 ENOUGH_DECISIONS = 3
-"""With fewer decisions that a rule speaks of, it is not named."""
+"""Minimum number of decisions to which a rule applies before it is named."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewFlag:
-    """An annotator who stands otherwise than before."""
+    """Annotator whose flag changed."""
 
     annotator: str
     before: str
@@ -779,7 +755,7 @@ class NewFlag:
 
 @dataclass(frozen=True, kw_only=True)
 class ContradictedRule:
-    """A rule that decisions contradict more often than not: so many of those that it speaks of."""
+    """Rule that is contradicted by most of the decisions to which it applies."""
 
     rule: str
     against: int
@@ -788,17 +764,17 @@ class ContradictedRule:
 
 @dataclass(frozen=True, kw_only=True)
 class RefitChanges:
-    """What a re-fit changed.
+    """Changes by a refit.
 
     Attributes:
-        decisions: How many decisions came in since the last one.
-        changed: How many answers changed that nobody had decided.
-        mistakes_before: Expected mistakes among the answers that nobody decided, before.
-        mistakes_after: The same afterwards.
-        flags: Annotators who stand otherwise than before.
-        rules: Rules that decisions contradict.
-        seconds: How long it took.
-        with_classifier: Whether the classifier learnt, too.
+        decisions: Number of decisions since the last refit.
+        changed: Number of undecided answers that changed.
+        mistakes_before: Expected mistakes among the undecided answers before the refit.
+        mistakes_after: Expected mistakes among the undecided answers after the refit.
+        flags: Annotators whose flags changed.
+        rules: Rules that are contradicted by decisions.
+        seconds: Duration of the refit.
+        with_classifier: Whether the classifier was trained as well.
     """
 
     decisions: int
@@ -812,25 +788,25 @@ class RefitChanges:
 
     @property
     def sentence(self) -> str:
-        """All of it in one sentence."""
+        """The changes in one sentence."""
         return "; ".join(self._parts()) + "."
 
     def _rise(self) -> str:
-        """Why there may be more expected mistakes than before, where there are."""
+        """Explain why the number of expected mistakes increased, if it did."""
         if round(self.mistakes_after) <= round(self.mistakes_before):
             return ""
-        return " (more, since your decisions make the annotators look less reliable: other answers are now less sure)"
+        return " (more, because your decisions lowered the estimated reliability of the annotators)"
 
     def _parts(self) -> Iterator[str]:
         answers = pluralise(self.changed, "other answer")
         yield f"{pluralise(self.decisions, 'decision')} changed {answers}"
         before, after = f"{self.mistakes_before:,.0f}", f"{self.mistakes_after:,.0f}"
         yield f"expected mistakes among the answers left {before} → {after}{self._rise()}"
-        for one in self.flags[:MOST_NAMED]:
+        for one in self.flags[:MAX_NAMED]:
             yield _describe_flag(one)
-        if len(self.flags) > MOST_NAMED:
-            yield f"{len(self.flags) - MOST_NAMED} more annotators stand otherwise"
-        for rule in self.rules[:MOST_NAMED]:
+        if len(self.flags) > MAX_NAMED:
+            yield f"{len(self.flags) - MAX_NAMED} more annotators have new flags"
+        for rule in self.rules[:MAX_NAMED]:
             yield f"{rule_name(rule.rule)} contradicts {rule.against} of {pluralise(rule.decisions, 'decision')}"
 
 
@@ -841,7 +817,7 @@ def _describe_flag(one: NewFlag) -> str:
 
 
 def new_flags(before: Sequence[AnnotatorStanding], after: Sequence[AnnotatorStanding]) -> tuple[NewFlag, ...]:
-    """The annotators whose flag is another one; those with the most labels first."""
+    """Return the annotators whose flag changed, those with the most labels first."""
     found = [
         (new.n_labels, NewFlag(annotator=new.name, before=old.flag, after=new.flag))
         for old, new in zip(before, after, strict=True)
@@ -851,7 +827,7 @@ def new_flags(before: Sequence[AnnotatorStanding], after: Sequence[AnnotatorStan
 
 
 def contradicted_rules(texts: Sequence[str], counts: Sequence[tuple[int, int]]) -> tuple[ContradictedRule, ...]:
-    """The rules that contradict more than half of the decisions that they speak of; the worst first."""
+    """Return the rules that contradict more than half of their decisions, the worst first."""
     found = [
         ContradictedRule(rule=text, against=against, decisions=total)
         for text, (against, total) in zip(texts, counts, strict=True)
@@ -860,15 +836,10 @@ def contradicted_rules(texts: Sequence[str], counts: Sequence[tuple[int, int]]) 
     return tuple(sorted(found, key=lambda one: -one.against / one.decisions))
 
 
-# Two moments of a review compared: what a re-fit between them changed.
-#
-# Axes: i unit, s item.
-
-
 def compare_moments(
     material: ReviewMaterial, last: ReviewMoment, following: ReviewMoment, decisions: Decisions
 ) -> RefitChanges:
-    """What changed from one moment to the next, with these decisions known; answers that were decided do not count."""
+    """Return the changes between two snapshots, excluding decided answers."""
     known, left = decisions.classes(material.labels), ~decisions.items(material.labels)
     changed = (last.fit.estimate.answer != following.fit.estimate.answer) & (known == UNKNOWN)
     return RefitChanges(
@@ -882,7 +853,7 @@ def compare_moments(
 
 
 def find_contradicted(material: ReviewMaterial, moment: ReviewMoment, known: Ints) -> tuple[ContradictedRule, ...]:
-    """The rules that known[i] contradicts more often than not."""
+    """Return the rules that are contradicted by most of the decisions known[i]."""
     rules, labels = material.rules, material.labels
     items = np.unique(labels.item_of_unit[known != UNKNOWN])
     if rules is None or not len(items):

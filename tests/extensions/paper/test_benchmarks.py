@@ -78,13 +78,13 @@ def test_a_set_of_the_wrong_size_is_refused(tmp_path: Path) -> None:
         load_benchmark("truth/temp", root=tmp_path)
 
     assert str(caught.value) == (
-        "truth/temp: found 1 items, 1 labels, 1 annotators, 1 classes and gold for 1 where "
-        "462 items, 4,620 labels, 76 annotators, 2 classes and gold for 462 are expected. Fetch the data set again."
+        "truth/temp: found 1 items, 1 labels, 1 annotators, 1 classes and gold for 1; expected "
+        "462 items, 4,620 labels, 76 annotators, 2 classes and gold for 462. Fetch the data set again."
     )
 
 
 def test_an_unknown_set_gets_the_nearest_name(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"No data set is called 'truth/tmp'\. Did you mean 'truth/temp'\?"):
+    with pytest.raises(OptionError, match=r"There is no data set 'truth/tmp'\. Did you mean 'truth/temp'\?"):
         load_benchmark("truth/tmp", root=tmp_path)
 
 
@@ -94,7 +94,7 @@ def test_without_a_folder_the_variable_is_named(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(MissingDataError) as caught:
         load_benchmark("truth/temp")
 
-    assert str(caught.value) == "The data folder is not known. Set the environment variable CROWDLOGIC_DATA to it."
+    assert str(caught.value) == "The data folder is unknown. Set the environment variable CROWDLOGIC_DATA."
 
 
 @pytest.mark.data

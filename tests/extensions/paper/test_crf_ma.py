@@ -305,7 +305,7 @@ def test_tags_of_half_a_sentence_are_refused() -> None:
         CRFMA(limits=TrainingLimits(held_out=None)).fit(corpus, labels.take(np.arange(labels.n_labels) != 0))
 
     assert str(caught.value) == (
-        "'a' gave 1 tag for the 2 tokens of 0. crf-ma needs one for each: complete them, or leave them out."
+        "'a' gave 1 tag for the 2 tokens of 0. crf-ma needs one for each: complete them, or remove them."
     )
 
 
@@ -321,11 +321,11 @@ def test_what_has_no_place_in_it_is_refused() -> None:
     made = simulate_sentiment(0, items=30, annotators=6)
     corpus, labels = tiny()
 
-    with pytest.raises(LabelError, match=r"^crf-ma learns from tagged sequences; these labels are of documents\."):
+    with pytest.raises(LabelError, match=r"^crf-ma requires tagged sequences, but these are labels of documents\."):
         CRFMA().fit(made.corpus, made.labels)
-    with pytest.raises(LabelError, match=r"^crf-ma has no place for weights of labels\."):
+    with pytest.raises(LabelError, match=r"^crf-ma does not support weights of labels\."):
         CRFMA(limits=TrainingLimits(held_out=None)).fit(corpus, replace(labels, weight=np.full(labels.n_labels, 0.5)))
     with pytest.raises(OptionError, match=r"^crf-ma has no place for rules\."):
         CRFMA().fit(corpus, labels, rules=parse_rules("1.0: Label(T, 'I') -> Label(T, 'O')"))
-    with pytest.raises(OptionError, match=r"^crf-ma learns a crf, not linear\."):
+    with pytest.raises(OptionError, match=r"^crf-ma requires a crf, not linear\."):
         CRFMA(Linear())

@@ -20,7 +20,7 @@ def test_a_page_without_the_section_is_an_error() -> None:
     with pytest.raises(FormatError) as problem:
         fill_section(PAGE, "u", "new")
 
-    assert str(problem.value) == "The page has no section 'u'. Put <!-- u --> and <!-- end u --> where it belongs."
+    assert str(problem.value) == "The page has no section 'u'. Insert <!-- u --> and <!-- end u --> where it belongs."
 
 
 def test_a_section_is_written_into_the_file(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_quick_run_writes_runs_tables_and_figures_and_does_nothing_twice(run: 
     done = run(*QUICK, "--methods", "annotators", "--methods", "logic-lncl", "--methods", "truth glad")
 
     assert done.code == 0
-    assert "3 runs: 0 done, 3 to do." in done.err
+    assert "3 runs: 0 finished, 3 to run." in done.err
     table = pl.read_csv("paper/quick-sentiment.csv")
     assert table["row"].to_list() == ["annotators", "logic-lncl", "truth glad"]
     before = Path("paper/quick-sentiment.jsonl").read_text().splitlines()
@@ -41,7 +41,7 @@ def test_a_quick_run_writes_runs_tables_and_figures_and_does_nothing_twice(run: 
 
     again = run(*QUICK, "--methods", "truth glad", "--methods", "truth pm")
 
-    assert "2 runs: 1 done, 1 to do." in again.err
+    assert "2 runs: 1 finished, 1 to run." in again.err
     after = Path("paper/quick-sentiment.jsonl").read_text().splitlines()
     assert after[:3] == before
     assert json.loads(after[3])["row"] == "truth pm"
@@ -52,7 +52,7 @@ def test_a_quick_run_says_first_that_it_means_nothing_and_shows_neither_the_pape
 ) -> None:
     done = run(*QUICK, "--methods", "logic-lncl", "--methods", "aggnet", "--seeds", 2)
 
-    what = "A rehearsal: small simulated data and small networks, to see that everything runs."
+    what = "This is a test run on small simulated data with small networks, to check that everything works."
     page = Path("paper/quick-sentiment.md").read_text()
     assert done.err.startswith(what)
     assert done.out.startswith(what)

@@ -57,4 +57,4 @@ def test_the_list_of_runs_and_the_page_are_written(tmp_path):
     write_results(tmp_path, "quick-ner")
 
     assert pl.read_csv(tmp_path / "quick-ner.csv")["student f1"].to_list() == [0.7, 0.71]
-    assert Path(tmp_path / "quick-ner.md").read_text(encoding="utf-8").startswith("# quick-ner\n\nA rehearsal: ")
+    assert Path(tmp_path / "quick-ner.md").read_text(encoding="utf-8").startswith("# quick-ner\n\nThis is a test run ")

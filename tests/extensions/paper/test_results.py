@@ -90,7 +90,7 @@ def test_a_damaged_line_is_named(tmp_path):
         read_runs(tmp_path)
 
     assert str(problem.value).startswith(f"{path}, line 2: not a run in JSON (")
-    assert str(problem.value).endswith("Delete the line; the run is then done again.")
+    assert str(problem.value).endswith("Delete the line to repeat the run.")
 
 
 def test_a_folder_that_is_not_there_has_no_runs(tmp_path):

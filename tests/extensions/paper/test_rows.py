@@ -74,7 +74,7 @@ def test_an_unknown_row_is_refused_with_the_names_of_all():
     with pytest.raises(OptionError) as problem:
         set_up(Job("quick-ner", "agnet", 0))
 
-    assert str(problem.value).startswith("row: no row is called 'agnet'. Did you mean 'aggnet'? There are gold, ")
+    assert str(problem.value).startswith("row: unknown row 'agnet'. Did you mean 'aggnet'? Choose one of gold, ")
     assert AGGNET_RULE in str(problem.value)
 
 
@@ -88,7 +88,7 @@ def test_an_unknown_row_is_refused_with_the_names_of_all():
     ],
 )
 def test_an_option_that_is_not_there_is_refused(task, row, option):
-    with pytest.raises(OptionError, match=f"no option '{option}'"):
+    with pytest.raises(OptionError, match=f"(unknown|no) option '{option}'"):
         set_up(Job(task, row, 0))
 
 

@@ -102,7 +102,7 @@ def test_an_order_that_agrees_is_said_in_words():
         make_runs("sentiment", "logic-lncl", (71, 71, 92)),
     )
 
-    assert "order is the same" in order_table(runs, "sentiment")
+    assert "have the same order here" in order_table(runs, "sentiment")
 
 
 def test_a_cell_without_runs_is_a_dash_only_beside_the_papers_score():

@@ -55,7 +55,7 @@ def test_an_unknown_task_is_refused_with_the_names_of_all():
     with pytest.raises(OptionError) as problem:
         load_task("quik-ner")
 
-    assert str(problem.value).startswith("task: no task is called 'quik-ner'. Did you mean 'quick-ner'?")
+    assert str(problem.value).startswith("task: unknown task 'quik-ner'. Did you mean 'quick-ner'?")
     assert all(name in str(problem.value) for name in TASKS)
 
 
@@ -73,4 +73,4 @@ def test_an_unknown_classifier_of_weak_supervision_is_refused_before_data_is_rea
     with pytest.raises(OptionError) as problem:
         load_task("weak-sms", "mlp")
 
-    assert str(problem.value) == "row: the task weak-sms has no option 'mlp'. It has linear, kim-cnn."
+    assert str(problem.value) == "row: the task weak-sms has no option 'mlp'. Choose one of linear, kim-cnn."

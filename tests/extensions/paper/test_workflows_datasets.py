@@ -17,7 +17,7 @@ def test_without_a_folder_no_data_set_is_here_and_each_says_where_to_get_it(monk
 
     assert not any(one["here"] for one in catalogue.entries)
     assert len(catalogue.notices) == len(catalogue.entries) == len(catalogue.table().rows)
-    assert all(" is not here. " in notice for notice in catalogue.notices)
+    assert all(" is not available. " in notice for notice in catalogue.notices)
 
 
 @pytest.mark.data

@@ -1,4 +1,4 @@
-"""The paper's experiments, CRF-MA and the public benchmark data sets."""
+"""Experiments of the paper, CRF-MA and the public benchmark data sets."""
 
 from crowdlogic.exports import lazy_exports
 
@@ -7,7 +7,7 @@ ENTRIES = {
         "crf-ma": "crowdlogic.extensions.paper.crf_ma:CRFMA",
     },
 }
-"""Group of components -> name -> "module:attribute"; see crowdlogic.registry."""
+"""Mapping from registry to component name to "module:attribute"; see crowdlogic.registry."""
 
 COMMANDS = {
     "reproduce": (
@@ -21,6 +21,6 @@ COMMANDS = {
         "List the public data sets and say which ones are available.",
     ),
 }
-"""Command -> panel of the help, module, help in one line; see crowdlogic.cli.app."""
+"""Mapping from command to help panel, module and one-line help; see crowdlogic.cli.app."""
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -1,7 +1,7 @@
-"""The public data sets that figures are compared on, read from the folder that CROWDLOGIC_DATA names.
+"""Public benchmark data sets, read from the folder in CROWDLOGIC_DATA.
 
-None of them is part of the package. Each is checked against the size it should have, and the policy for duplicate
-labels is `keep`, so that figures can be compared with published ones; their number is in `labels.intake`.
+The data sets are not part of the package. Their sizes are checked after reading. The policy for duplicate labels is
+`keep`, for comparison with published results; their number is in `labels.intake`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from crowdlogic.numerics.arrays import Floats
 
 FOLDER_VARIABLE = "CROWDLOGIC_DATA"
 SPLIT_SEED = 0
-"""Splits are cut from `default_rng(0).permutation` of the rows in file order, so that figures can be compared."""
+"""Splits are based on `default_rng(0).permutation` of the rows in file order, so that results are comparable."""
 
 
 @dataclass(frozen=True)
 class BenchmarkSize:
-    """What a data set holds when it is whole."""
+    """Expected size of a data set."""
 
     items: int
     labels: int
@@ -48,7 +48,7 @@ class BenchmarkSize:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Benchmark:
-    """A data set: crowd labels over a corpus, and held-out items with gold where the set has them."""
+    """Data set: crowd labels over a corpus, and held-out items with gold if available."""
 
     name: str
     labels: CrowdLabels
@@ -59,7 +59,7 @@ class Benchmark:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkEntry:
-    """What the catalogue knows about a data set."""
+    """Entry of the catalogue of data sets."""
 
     name: str
     description: str
@@ -71,14 +71,12 @@ class BenchmarkEntry:
 
 
 def data_folder(root: str | Path | None = None) -> Path:
-    """The folder of the data sets: the one given, or the one that CROWDLOGIC_DATA names."""
+    """Return the folder of the data sets: the given one, or that in CROWDLOGIC_DATA."""
     chosen = root or os.environ.get(FOLDER_VARIABLE)
     if not chosen:
-        raise MissingDataError(f"The data folder is not known. Set the environment variable {FOLDER_VARIABLE} to it.")
+        raise MissingDataError(f"The data folder is unknown. Set the environment variable {FOLDER_VARIABLE}.")
     if not Path(chosen).is_dir():
-        raise MissingDataError(
-            f"{chosen}: no such folder. Set {FOLDER_VARIABLE} to the folder that holds the data sets."
-        )
+        raise MissingDataError(f"{chosen}: folder not found. Set {FOLDER_VARIABLE} to the folder of the data sets.")
     return Path(chosen)
 
 
@@ -86,38 +84,36 @@ def load_benchmark(name: str, *, root: str | Path | None = None, split: str | No
     """Load a data set by name and check its size.
 
     Args:
-        name: As `crowdlogic datasets` lists it.
-        root: The folder of the data sets; CROWDLOGIC_DATA when not given.
-        split: For sentiment_mturk `clean` (the default) or `published`, which has 126 training sentences among its
-            dev and test sentences.
+        name: Name in `crowdlogic datasets`.
+        root: Folder of the data sets; by default CROWDLOGIC_DATA.
+        split: For sentiment_mturk: `clean` (default) or `published`, in which 126 training sentences are also in the
+            dev and test sets.
     """
     if name not in CATALOGUE:
         raise OptionError(
-            f"No data set is called {name!r}.{did_you_mean(name, list(CATALOGUE))} There are: "
+            f"There is no data set {name!r}.{did_you_mean(name, list(CATALOGUE))} Choose one of "
             f"{name_list(CATALOGUE, most=30)}."
         )
     entry = CATALOGUE[name]
     if split is not None and split not in entry.splits:
-        raise OptionError(f"{name} has no split {split!r}; it has {name_list(entry.splits) or 'only one'}.")
+        raise OptionError(f"{name} has no split {split!r}; found {name_list(entry.splits) or 'only one'}.")
     folder = data_folder(root)
     absent = [file for file in entry.files if not (folder / file).is_file()]
     if absent:
         raise MissingDataError(f"{name}: {absent[0]} is not in {folder}. {entry.origin}")
     loaded = entry.load(folder, split or (entry.splits[0] if entry.splits else ""))
     if measure_benchmark(loaded) != entry.size:
-        raise DataError(
-            f"{name}: found {measure_benchmark(loaded)} where {entry.size} are expected. Fetch the data set again."
-        )
+        raise DataError(f"{name}: found {measure_benchmark(loaded)}; expected {entry.size}. Fetch the data set again.")
     return loaded
 
 
 def is_present(name: str, root: str | Path | None = None) -> bool:
-    """Whether all files of a data set are there."""
+    """Return whether all files of a data set exist."""
     return all((data_folder(root) / file).is_file() for file in CATALOGUE[name].files)
 
 
 def measure_benchmark(benchmark: Benchmark) -> BenchmarkSize:
-    """The size that was read. Gold counts units: documents, or tokens."""
+    """Return the size of a data set. Gold counts units (documents or tokens)."""
     gold = 0 if benchmark.corpus.gold is None else int((benchmark.corpus.gold >= 0).sum())
     labels = benchmark.labels
     return BenchmarkSize(len(labels.items), labels.n_labels, len(labels.annotators), labels.n_classes, gold)
@@ -126,7 +122,7 @@ def measure_benchmark(benchmark: Benchmark) -> BenchmarkSize:
 def _add_gold(
     labels: CrowdLabels, gold_file: Path, texts: Corpus | None = None, features: Floats | None = None
 ) -> tuple[CrowdLabels, Corpus]:
-    """Labels and a corpus of the labelled items with gold from a table of item and label."""
+    """Return labels and a corpus of the labelled items with gold from a table of item and label."""
     table, source = read_table(gold_file)
     codes, names = code_labels(table["label"], source)
     where = find(table["item"], labels.items)
@@ -172,7 +168,7 @@ def _load_truth(folder: Path, name: str) -> Benchmark:
 
 
 def _load_vgg(home: Path, part: str) -> tuple[Floats, list[str]]:
-    """The VGG16 features of the images of a part, and their classes."""
+    """Return the VGG16 features of the images of a part, and their classes."""
     with np.load(home / f"vgg_{part}.npz", allow_pickle=False) as arrays:
         return arrays["X"].astype(np.float64), [str(label) for label in arrays["y"]]
 
@@ -197,7 +193,7 @@ def _load_weak(folder: Path, name: str) -> Benchmark:
 
 
 def _rename(corpus: Corpus, part: str) -> Corpus:
-    """The items of a held-out part under names that no training item has."""
+    """Rename the items of a held-out part, to differ from all training items."""
     return replace(corpus, items=f"{part}-" + corpus.items.cast(pl.String))
 
 
@@ -211,7 +207,7 @@ def _load_pico(folder: Path, _: str) -> Benchmark:
     crowd = read_crowd(folder / "pico" / "train.jsonl.gz")
     dev = read_corpus(folder / "pico" / "dev.jsonl.gz")
     if crowd.corpus is None:
-        raise DataError("pico: the file holds no tokens. Fetch the data set again.")
+        raise DataError("pico: the file contains no tokens. Fetch the data set again.")
     return Benchmark(name="pico", labels=crowd.labels, corpus=crowd.corpus, dev=dev)
 
 
@@ -296,4 +292,4 @@ ENTRIES = (
     PICO,
 )
 CATALOGUE = {entry.name: entry for entry in ENTRIES}
-"""The data sets by name."""
+"""Data sets by name."""

@@ -1,23 +1,23 @@
-"""CRF-MA: of the people who tagged a sequence one is right, and a conditional random field says how sequences go.
+"""CRF-MA: a conditional random field for tags, where exactly one annotator of each sequence is right.
 
-[RPR14] Rodrigues, Pereira and Ribeiro, "Sequence labeling with multiple annotators", 2014. Each sequence has a hidden
-choice among its annotators: j with a probability proportional to choice[j]. The chosen one's tags come from the CRF,
-those of the others are uniform over all tags. By EM:
+[RPR14] Rodrigues, Pereira and Ribeiro, "Sequence labeling with multiple annotators", 2014. Each sequence has a latent
+choice among its annotators: j with a probability proportional to choice[j]. The tags of the chosen annotator come from
+the CRF, those of the others are uniform over all tags. By EM:
 
     right[c] ~ choice[j] p(tags of c | words)                      # E: c a copy, one annotator's tags of one sequence
     choice <- from right;  CRF <- most of sum_c right[c] log p(tags of c | words)                                  # M
 
-Like them: the model, and EM. With a Gaussian prior on the CRF's potentials (its ridge) and a prior on the choice.
-Unlike them, or where their text was not at hand: features as of our other classifiers (words, their shapes and
-ends, two neighbours on either side); EM starts from how far a copy agrees with the others of its sequence (with all
-copies alike it ends where people who tagged little are believed); the first M-step is a long one and the others are
-some steps of L-BFGS from where the last one ended, so EM is a generalised one; the choice is normalised among those who
-tagged a sequence, which makes its M-step that of [H04]; EM stops by the dev set as all our methods do. No likelihood is
-tempered.
+As in the paper: the model and EM, with a Gaussian prior on the CRF's potentials (its ridge) and a prior on the choice.
+Different, or not specified in the available text: the features are those of our other classifiers (words, their shapes
+and affixes, two neighbours on either side); EM is initialised with the agreement of a copy with the others of its
+sequence (from uniform weights, it converges to trusting annotators with few tags); the first M-step is long, and the
+others are a few steps of L-BFGS from the previous solution, so this is generalised EM; the choice is normalised among
+the annotators of a sequence, which makes its M-step that of [H04]; EM stops by the dev set like all our methods. The
+likelihood is not tempered.
 
-What is believed of a training sequence is the posterior of the model: everybody's tags, weighted by right[c]. It
-never has a tag that nobody gave; the CRF's own marginals are `Epoch.p`, and they are the answer where nobody tagged.
-Predictions are the CRF's marginals. Only the draw of held-out labels, when there is no dev set, is random.
+The belief about a training sequence is the posterior of the model: the tags of all annotators, weighted by right[c]. It
+never contains a tag that nobody gave; the CRF's marginals are `Epoch.p`, and they are the answer for unlabelled
+sequences. Predictions are the CRF's marginals. Only the draw of held-out labels, without a dev set, is random.
 
 [H04] Hunter, "MM algorithms for generalized Bradley-Terry models", 2004.
 
@@ -54,26 +54,26 @@ from crowdlogic.learning.task import Task, prepare_task
 from crowdlogic.learning.training import TrainingPass, passes
 from crowdlogic.numerics.arrays import Floats, Ints, check_amounts
 
-DOUBT = 0.3
-"""Votes added to every tag of a unit when copies are compared with each other."""
-ROUNDS = 20
-"""Updates of the choice in an M-step; each takes less than a step of L-BFGS."""
+PSEUDO_COUNT = 0.3
+"""Pseudo-count of every tag of a unit when copies are compared with each other."""
+CHOICE_UPDATES = 20
+"""Number of updates of the choice per M-step; each is cheaper than a step of L-BFGS."""
 CHOICE = PROGRESS + "choice"
 OWN_CRF = CRF(steps=30)
-"""The conditional random field unless another one is given."""
+"""Default conditional random field."""
 ANNOTATORS = ConfusionMatrices()
-"""The model by which annotators are judged."""
+"""Model for estimating the annotators' reliability."""
 
 
 @dataclass(frozen=True)
 class CRFMA(FitMixin):
-    """CRF-MA ([RPR14]).
+    """CRF-MA method ([RPR14]).
 
     Attributes:
         classifier: The conditional random field.
-        first_steps: Steps of L-BFGS in the first M-step; the others take the classifier's own.
-        prior: How many sequences each annotator is taken to have been right and wrong about beyond those seen.
-        limits: How long EM goes on and what stops it; its random seed only draws the labels that are held out.
+        first_steps: Number of L-BFGS steps in the first M-step; later M-steps use the classifier's own.
+        prior: Pseudo-count of sequences on which each annotator was right and wrong.
+        limits: Limits of EM and stopping criterion; the random seed only determines the held-out labels.
     """
 
     classifier: CRF = OWN_CRF
@@ -88,12 +88,12 @@ class CRFMA(FitMixin):
         super().__post_init__()
         check_amounts(self, positive=("prior", "first_steps"))
         if not isinstance(self.classifier, CRF):
-            raise OptionError(f"{self.name} learns a crf, not {self.classifier.name}. Use two-stage for that.")
+            raise OptionError(f"{self.name} requires a crf, not {self.classifier.name}. Use two-stage instead.")
 
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
-        """Learn from crowd labels; rules are refused."""
+        """Learn from crowd labels; rules are not supported."""
         refuse_rules(self.name, data)
         refuse_partial_labels(self.name, data)
         refuse_anchors(self.name, data)
@@ -102,14 +102,14 @@ class CRFMA(FitMixin):
             crf = self._run(training)
         task = training.task
         epoch = training.outcome
-        if task.held_labels is not None:  # the answers are of all labels
+        if task.held_labels is not None:  # the answers use all labels
             epoch = believe(task, task.labels, collect_copies(task.labels), crf, epoch.loss)
         learned = make_learned(self.name, training, epoch)
         choice = {"choice": crf.choice / crf.choice.sum()}
         return replace(learned, classifier=crf.crf, estimate=replace(learned.estimate, parameters=choice))
 
     def _run(self, training: TrainingPass) -> CRFWithChoice:
-        """EM over one pass."""
+        """Run EM for one pass."""
         task = training.task
         copies = collect_copies(task.training_labels)
         crf = CRFWithChoice(self.classifier.build(task.corpus, task.labels.classes, seed=self.limits.seed), copies)
@@ -125,7 +125,7 @@ class CRFMA(FitMixin):
 
 
 def believe(task: Task, labels: CrowdLabels, copies: Copies, crf: CRFWithChoice, loss: float) -> Epoch:
-    """What is believed of the training items: everybody's tags weighted, and the CRF's view where nobody tagged."""
+    """Return an epoch with the weighted tags of all annotators, or the CRF's marginals for unlabelled units."""
     seen = crf.e_step(task.corpus, copies)
     labelled = (labels.labels_per_unit() > 0)[:, None]
     q = np.where(labelled, copies.mix(seen.right), seen.p)
@@ -144,16 +144,16 @@ def believe(task: Task, labels: CrowdLabels, copies: Copies, crf: CRFWithChoice,
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Copies:
-    """Everybody's tags of whole sequences, sorted by sequence.
+    """Copies (annotators' tags of whole sequences), sorted by sequence.
 
     Attributes:
         paths: The tags.
-        sequence: sequence[c], what was tagged.
-        annotator: annotator[c], who did.
-        first: The first copy of each sequence that has any.
-        n_annotators: How many annotators there are.
-        n_tags: How many tags there are.
-        n_units: How many units there are, tagged or not.
+        sequence: sequence[c], the tagged sequence.
+        annotator: annotator[c], the annotator.
+        first: Index of the first copy of each tagged sequence.
+        n_annotators: Number of annotators.
+        n_tags: Number of tags.
+        n_units: Number of units, tagged or not.
     """
 
     paths: TagPaths
@@ -166,30 +166,30 @@ class Copies:
 
     @property
     def beside(self) -> Ints:
-        """beside[c], how many copies the sequence of c has."""
+        """beside[c], the number of copies of the sequence of c."""
         return np.repeat(*[np.diff(np.append(self.first, len(self.sequence)))] * 2)
 
     def total(self, values: Floats) -> Floats:
-        """total[c], the sum of values[c] over all copies of its sequence."""
+        """Return total[c], the sum of values[c] over all copies of its sequence."""
         return np.repeat(np.add.reduceat(values, self.first), self.beside[self.first])
 
     def shares(self, scores: Floats) -> tuple[Floats, Floats]:
-        """right[c] in proportion to exp(scores[c]) among the copies of a sequence, and the log of their sums."""
+        """Return right[c], the softmax of scores[c] over the copies of a sequence, and the log of its sums."""
         top = np.maximum.reduceat(scores, self.first)
         scaled = np.exp(scores - np.repeat(top, self.beside[self.first]))
         total = self.total(scaled)
         return scaled / total, top + np.log(total[self.first])
 
     def agreement(self) -> Floats:
-        """right[c] by how probable the tags of c are when each is drawn from the votes of the others."""
+        """Return right[c] from the probability of the tags of c if each is drawn from the votes of the others."""
         cell = self.paths.unit * self.n_tags + self.paths.tag
         alike = np.bincount(cell, minlength=self.n_units * self.n_tags)[cell] - 1
         others = np.repeat(self.beside, np.diff(self.paths.offsets)) - 1
-        step = np.log((alike + DOUBT) / (others + DOUBT * self.n_tags))
+        step = np.log((alike + PSEUDO_COUNT) / (others + PSEUDO_COUNT * self.n_tags))
         return self.shares(np.add.reduceat(step, self.paths.offsets[:-1]))[0]
 
     def mix(self, right: Floats) -> Beliefs:
-        """q[i, k], everybody's tags weighted by right[c]; uniform for units without labels."""
+        """Return q[i, k], all tags weighted by right[c]; uniform for units without labels."""
         step = np.repeat(right, np.diff(self.paths.offsets))
         cell = self.paths.unit * self.n_tags + self.paths.tag
         q = np.bincount(cell, weights=step, minlength=self.n_units * self.n_tags).reshape(-1, self.n_tags)
@@ -197,12 +197,12 @@ class Copies:
 
 
 def collect_copies(labels: CrowdLabels) -> Copies:
-    """The copies in a table of labels, which must be of whole sequences."""
+    """Return the copies in the labels, which must be complete sequences."""
     sequence, annotator, copy = labels.annotations()
     if labels.offsets is None:
-        raise LabelError("crf-ma learns from tagged sequences; these labels are of documents. Choose another method.")
+        raise LabelError("crf-ma requires tagged sequences, but these are labels of documents. Choose another method.")
     if labels.weight is not None and (labels.weight != 1).any():
-        raise LabelError("crf-ma has no place for weights of labels. Leave them out, or choose another method.")
+        raise LabelError("crf-ma does not support weights of labels. Remove them, or choose another method.")
     order = np.argsort(copy, kind="stable")
     unit, tag = labels.unit[order].astype(np.int64), labels.label[order].astype(np.int64)
     sizes = np.bincount(copy, minlength=len(sequence))
@@ -217,7 +217,7 @@ def collect_copies(labels: CrowdLabels) -> Copies:
             f"{who!r} gave {pluralise(int(sizes[c]), 'tag')} for the "
             f"{pluralise(int(np.diff(labels.offsets)[sequence[c]]), 'token')} "
             f"of {what!r}. crf-ma "
-            f"needs one for each: complete them, or leave them out."
+            f"needs one for each: complete them, or remove them."
         )
     return Copies(
         paths=TagPaths(unit, tag, begin),
@@ -232,7 +232,7 @@ def collect_copies(labels: CrowdLabels) -> Copies:
 
 @dataclass(frozen=True, eq=False)
 class CopyPosterior:
-    """The outcome of an E-step: right[c], the CRF's marginals p[i, k], and the log evidence of all tags."""
+    """Result of an E-step: right[c], the CRF's marginals p[i, k], and the log evidence of all tags."""
 
     right: Floats
     p: Beliefs
@@ -240,19 +240,19 @@ class CopyPosterior:
 
 
 class CRFWithChoice:
-    """A conditional random field, and choice[j]: how readily j is taken to be the one who is right."""
+    """Conditional random field with choice[j], the weight of annotator j in the choice of the right one."""
 
     def __init__(self, crf: CRFClassifier, copies: Copies) -> None:
         self.crf, self.choice = crf, np.ones(copies.n_annotators)
 
     def m_step(self, corpus: Corpus, copies: Copies, right: Floats, prior: float, *, steps: int | None = None) -> float:
-        """Move choice and CRF towards the right copies; the loss of the CRF after it."""
+        """Update choice and CRF towards the right copies and return the CRF's loss."""
         self.choice = update_choice(copies, right, self.choice, prior=prior)
         wanted = counts_from_paths(copies.paths, right, sequence_offsets(corpus), copies.n_tags)
         return self.crf.fit_counts(corpus, wanted, steps=steps)
 
     def e_step(self, corpus: Corpus, copies: Copies) -> CopyPosterior:
-        """How probably each copy is the right one."""
+        """Return the posterior probability that each copy is right."""
         unary, found = self.crf.unary(corpus), self.crf.marginals(corpus)
         log_p = path_scores(unary, self.crf.potentials, copies.paths) - found.log_partition[copies.sequence]
         weight = self.choice[copies.annotator]
@@ -262,30 +262,32 @@ class CRFWithChoice:
         return CopyPosterior(right, found.q, float(log_sum.sum()) - others * np.log(copies.n_tags))
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """Teach the CRF alone."""
+        """Train only the CRF."""
         return self.crf.fit_epoch(corpus, targets, weights)
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
-        """p[i, k], the CRF's marginals."""
+        """Return p[i, k], the CRF's marginals."""
         return self.crf.predict_proba(corpus)
 
     def arrays(self) -> Arrays:
-        """The CRF, and the choice to go on from."""
+        """Return the state of the CRF and the choice."""
         return self.crf.arrays() | {CHOICE: self.choice.copy()}
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on where `arrays` was taken."""
+        """Restore a state returned by `arrays`."""
         if CHOICE not in arrays or arrays[CHOICE].shape != self.choice.shape:
-            raise FormatError(f"These arrays are of another fit: {CHOICE} is not of {len(self.choice)} annotators.")
+            raise FormatError(f"These arrays belong to another fit: {CHOICE} must have {len(self.choice)} entries.")
         self.crf.restore(arrays)
         self.choice = np.array(arrays[CHOICE])
 
 
-def update_choice(copies: Copies, right: Floats, choice: Floats, *, prior: float, rounds: int = ROUNDS) -> Floats:
-    """The M-step of choice[j]: rounds of [H04], none of which lowers the expected log posterior.
+def update_choice(
+    copies: Copies, right: Floats, choice: Floats, *, prior: float, rounds: int = CHOICE_UPDATES
+) -> Floats:
+    """Run the M-step of choice[j]: iterations of [H04], none of which decreases the expected log posterior.
 
-    The prior of each choice[j] is a gamma distribution of shape 1 + prior and rate prior, so that its mode is 1. A
-    sequence that only one person tagged says nothing of them.
+    The prior of each choice[j] is a gamma distribution with shape 1 + prior and rate prior, so that its mode is 1.
+    Sequences with a single annotator carry no information.
     """
     several = copies.beside > 1
     won = np.bincount(copies.annotator[several], weights=right[several], minlength=copies.n_annotators)

@@ -1,4 +1,4 @@
-"""`crowdlogic datasets`: the public data sets that figures are compared on."""
+"""`crowdlogic datasets`: list and check the public data sets."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from crowdlogic.extensions.paper.datasets import check_dataset, list_datasets
 
 @dataclass(frozen=True, kw_only=True)
 class DataSet:
-    """A data set.
+    """Data set of the catalogue.
 
     Attributes:
-        name: Its name.
-        here: Whether it is in the folder of data sets.
-        items: Items.
-        labels: Labels.
-        annotators: Annotators.
-        classes: Classes.
-        gold: Items with gold.
-        what: What it is about.
+        name: Name of the data set.
+        here: Whether it is in the data folder.
+        items: Number of items.
+        labels: Number of labels.
+        annotators: Number of annotators.
+        classes: Number of classes.
+        gold: Number of items with gold.
+        what: Description.
     """
 
     name: str
@@ -42,11 +42,11 @@ class DataSet:
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetsOutput(Output):
-    """The public data sets.
+    """JSON output of `crowdlogic datasets`.
 
     Attributes:
-        data_sets: The data sets; with a name: none.
-        counts: With a name: the sizes of its parts.
+        data_sets: The data sets; empty if a name is given.
+        counts: Sizes of the parts of the named data set.
     """
 
     data_sets: Sequence[DataSet] = ()
@@ -57,12 +57,10 @@ OUTPUTS = {"datasets": DatasetsOutput}
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A data set to load and check.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Data set to load and check.")] = None,
     *,
     split: Annotated[str | None, typer.Option("--split", help="For sentiment_mturk: clean or published.")] = None,
-    root: Annotated[
-        str | None, typer.Option("--root", help=f"Their folder, else the one {FOLDER_VARIABLE} names.")
-    ] = None,
+    root: Annotated[str | None, typer.Option("--root", help=f"Data folder; by default, {FOLDER_VARIABLE}.")] = None,
     json: JsonOption = False,
 ) -> None:
     """List the public data sets and say which ones are available."""

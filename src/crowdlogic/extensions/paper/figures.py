@@ -1,4 +1,4 @@
-"""The figures of the experiments, made from finished runs: annotators, sample efficiency, sensitivity to C and k.
+"""Figures of the experiments from finished runs: annotators, sample efficiency, sensitivity to C and k.
 
 The figures of annotators show the run with the lowest seed.
 """
@@ -46,11 +46,11 @@ SHOWN = {True: 4, False: 6}
 """Number of annotators whose matrices are shown, by whether the task is tagging: four and six, as in the paper."""
 
 GAP = 26
-"""Pixels above each matrix."""
+"""Space above each matrix in pixels."""
 
 
 def build_figures(runs: FinishedRuns, task: str) -> list[Plot]:
-    """Every figure that the finished runs of a task allow."""
+    """Return all figures that can be drawn from the finished runs of a task."""
     plots = [*_annotator_figures(runs, task), *_sample_figures(runs, task), *_sensitivity_figures(runs, task)]
     return [replace(plot, name=f"{task}-{plot.name}") for plot in plots]
 
@@ -68,7 +68,7 @@ def _annotator_figures(runs: FinishedRuns, task: str) -> list[Plot]:
 
 
 def confusion_figure(record: dict[str, Any], count: int) -> Plot:
-    """The confusion matrices of the annotators with the most labels: estimated above, real below."""
+    """Draw the confusion matrices of the annotators with the most labels: estimated above, real below."""
     inside: list[Markup] = []
     x = high = 0.0
     for place, one in enumerate(record["busiest"][:count]):
@@ -90,7 +90,7 @@ def _matrix(name: str, values: list[list[float | None]], classes: Sequence[str])
 
 
 def reliability_figure(annotators: list[AnnotatorScore]) -> Plot:
-    """Estimated against real overall reliability, with the diagonal on which they are equal."""
+    """Draw estimated against real overall reliability, with the diagonal of equality."""
     frame = Frame(width=420, height=400)
     low = math.floor(10 * min(one[what] for one in annotators for what in ("estimated", "real"))) / 10
     across, up = frame.across(low, 1.0), frame.up(low, 1.0)
@@ -162,7 +162,7 @@ def _box(
 
 
 def _jittered_point(place: int, value: float, middle: float, up: Scale) -> Markup:
-    """A value beside the box, moved sideways so that equal values can be seen."""
+    """Return a point next to the box, with a horizontal offset that separates equal values."""
     x = middle + 84 + 14 * math.sin(37 * place)
     return tag("circle", cx=x, cy=up(value), r=2.2, class_="mark c1", fill_opacity=0.6)
 
@@ -175,11 +175,11 @@ SAMPLE_CURVES = {
     ),
     "inference": (("Logic-LNCL", "logic-lncl", "inference"), ("AggNet", "aggnet", "inference")),
 }
-"""The curves of each figure of sample efficiency: label, row, and what is scored."""
+"""Curves of each figure of sample efficiency: label, row, and scored part."""
 
 
 def _sample_figures(runs: FinishedRuns, task: str) -> list[Plot]:
-    """Prediction and inference against the number of training items."""
+    """Draw prediction and inference against the number of training items."""
     plots = []
     for what, curves in SAMPLE_CURVES.items():
         made = []
@@ -193,7 +193,7 @@ def _sample_figures(runs: FinishedRuns, task: str) -> list[Plot]:
 
 
 def _sensitivity_figures(runs: FinishedRuns, task: str) -> list[Plot]:
-    """Dev scores against C, and against a constant k."""
+    """Draw dev scores against C, and against a constant k."""
     plots = []
     for letter, values in (("C", STRENGTHS), ("k", IMITATIONS)):
         rows = [(value, f"logic-lncl, {letter} {value:g}") for value in values]
@@ -205,7 +205,7 @@ def _sensitivity_figures(runs: FinishedRuns, task: str) -> list[Plot]:
 
 
 def _curve(runs: FinishedRuns, task: str, *, label: str, part: str, rows: Sequence[tuple[float, str]]) -> Curve:
-    """Mean headline scores, as shares, of the rows at each x that were run."""
+    """Return the curve of mean headline scores, as shares, of the finished rows."""
     metric = metric_names(task)[-1]
     scores = [(x, percentages(runs.row_runs(task, row), part, metric)) for x, row in rows]
     return Curve(label, [(x, mean_interval(values).mean / 100) for x, values in scores if values])

@@ -1,4 +1,4 @@
-"""A resumable grid of runs: finished runs are skipped, and each result is written as soon as its run ends.
+"""Resumable grid of runs: finished runs are skipped, and each result is written as soon as its run ends.
 
 A job is a row of a table (a method on a task) and a random seed. Jobs run in other processes, with one thread each.
 """
@@ -18,14 +18,14 @@ from typing import TypeAlias
 from crowdlogic.extensions.paper.results import RunResult, add_run, read_runs
 
 WATCH = 0.2
-"""Seconds between two looks at whether the parent process is there."""
+"""Interval for checking whether the parent process still exists, in seconds."""
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run to do.
+    """Run to execute.
 
     Attributes:
         task: The task, such as `ner`.
@@ -39,33 +39,33 @@ class Job:
 
 
 Work: TypeAlias = Callable[[Job], RunResult]
-"""Does a job; it must be a module-level function, because it is sent to other processes."""
+"""Function that executes a job; it must be at module level, because it is sent to other processes."""
 
 JobProgress: TypeAlias = Callable[[Job, int, int], None]
-"""Callback, called after each job with the job, the number of jobs done and the number of all jobs to do."""
+"""Callback after each job, called with the job, the number of finished jobs and the number of all jobs."""
 
 
 def build_jobs(task: str, rows: Sequence[str], seeds: int, *, first: int = 0) -> list[Job]:
-    """Every row with every seed, seed by seed: a grid that is stopped early has all rows of the first seeds.
+    """Return a job for every row and seed, seed by seed, so that an interrupted grid has all rows of the first seeds.
 
     Args:
         task: The task.
         rows: The rows.
-        seeds: How many seeds.
-        first: The first of them.
+        seeds: Number of seeds.
+        first: First seed.
     """
     return [Job(task, row, seed) for seed in range(first, first + seeds) for row in rows]
 
 
 def unfinished_jobs(jobs: Sequence[Job], folder: Path) -> list[Job]:
-    """The jobs without a result in the folder, in their order."""
+    """Return the jobs without a result in the folder, in order."""
     runs = read_runs(folder)
     done = {Job(task, run["row"], run["seed"]) for task in runs.by_task for run in runs.task_runs(task)}
     return [job for job in jobs if job not in done]
 
 
 def end_with_parent() -> None:
-    """Have this process end when the one that started it is gone, however that ended."""
+    """Make this process exit when its parent process is gone for any reason."""
     parent = os.getppid()
 
     def watch() -> None:
@@ -79,10 +79,10 @@ def end_with_parent() -> None:
 def run_jobs(
     jobs: Sequence[Job], work: Work, folder: Path, *, processes: int = 1, progress: JobProgress | None = None
 ) -> None:
-    """Do the unfinished jobs and add each result to the folder when it is there."""
+    """Run the unfinished jobs and add each result to the folder when it is finished."""
     todo = unfinished_jobs(jobs, folder)
     for variable in THREADS:
-        os.environ[variable] = "1"  # inherited by the processes, torch in them included
+        os.environ[variable] = "1"  # inherited by the worker processes, including torch
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
         futures = {pool.submit(work, job): job for job in todo}
         for done, future in enumerate(as_completed(futures), start=1):

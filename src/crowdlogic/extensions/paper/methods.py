@@ -1,7 +1,7 @@
-"""The methods of the rows: how each is built from the configuration of a task, and how one of its options is changed.
+"""Builders of the methods in the rows, from the configuration of a task, and functions that change one option.
 
-This module alone knows which option of `learning` is called what. `TaskMethod` is Logic-LNCL as the task configures it;
-every other method takes over from it what both have in common (`_limits`, `_projection`, `_annotator_model`).
+Only this module depends on the option names of `learning`. `TaskMethod` is Logic-LNCL as configured by the task; all
+other methods are derived from it.
 """
 
 from __future__ import annotations
@@ -34,117 +34,108 @@ from crowdlogic.truth.ties import Ties
 TaskMethod: TypeAlias = LogicLNCL
 
 Built: TypeAlias = tuple[LearningMethod, RuleSet | None]
-"""A method and the rules that its `fit` is given."""
+"""Method and the rules passed to its `fit`."""
 
 Builder: TypeAlias = Callable[[PresetConfiguration, int], Built]
-"""From the configuration of a task and a random seed to a method."""
+"""Function that builds a method from the configuration of a task and a random seed."""
 
 UNREALISTIC = {("O", "O"): 1.0} | {
     (f"B-{kind}", f"{part}-{kind}"): 1.0 for kind in ("PER", "LOC", "ORG", "MISC") for part in "BI"
 }
-"""The paper's "other rules" of tags: a tag follows a tag of its own type and nothing else, so no entity can begin."""
-
-
-# What other methods take over from the method of the task.
+"""The paper's "other rules" for tags: a tag only follows a tag of its own type, so no entity can begin."""
 
 
 def _limits(method: TaskMethod, seed: int) -> TrainingLimits:
-    """The limits of the task with another random seed."""
+    """Return the limits of the task with another random seed."""
     return replace(method.limits, seed=seed)
 
 
-# One function per option that a row or a task changes.
-
-
 def with_seed(method: TaskMethod, seed: int) -> TaskMethod:
-    """Another random seed."""
+    """Set the random seed."""
     return replace(method, limits=replace(method.limits, seed=seed))
 
 
 def with_classifier(method: TaskMethod, classifier: Architecture, *, epochs: int) -> TaskMethod:
-    """Another classifier and another maximum number of epochs."""
+    """Set the classifier and the maximum number of epochs."""
     return replace(method, classifier=classifier, limits=replace(method.limits, epochs=epochs))
 
 
 def with_strength(method: TaskMethod, strength: float) -> TaskMethod:
-    """Another C, the strength of the rules (eq. 15)."""
+    """Set C, the strength of the rules (eq. 15)."""
     return replace(method, projector=replace(method.projector, strength=strength))
 
 
 def with_imitation(method: TaskMethod, imitation: Imitation) -> TaskMethod:
-    """Another schedule k(t) (eq. 9)."""
+    """Set the schedule k(t) (eq. 9)."""
     return replace(method, imitation=imitation)
 
 
 def with_transitions(method: TaskMethod, transitions: TransitionTable | None) -> TaskMethod:
-    """Another table of transitions between tags, or none."""
+    """Set the table of transitions between tags, or None."""
     return replace(method, projector=replace(method.projector, transitions=transitions))
 
 
 def projecting_predictions(method: TaskMethod) -> TaskMethod:
-    """The rules start from the classifier's predictions instead of q_a."""
+    """Let the rules start from the classifier's predictions instead of q_a."""
     preset = find_preset(method.projector.preset)
     return replace(method, projector=replace(method.projector, preset=replace(preset, start=Start.classifier)))
 
 
 def with_start(method: TaskMethod, name: str) -> TaskMethod:
-    """The first targets of another truth method; the vote's are the winners, ties in the paper's order."""
+    """Set the truth method for the first targets; majority vote uses hard labels with ties in the paper's order."""
     vote = MajorityVote(ties=Ties.order, order=CONLL_TIES)
     return replace(method, start=vote if name == vote.name else truth_method(name))
 
 
 def with_annotators(method: TaskMethod, name: str) -> TaskMethod:
-    """Another annotator model, with the correlation of the present one."""
+    """Set the annotator model, keeping the correlation of the current one."""
     correlation = getattr(method.annotators, "correlation", 0.0)
     changed = replace(method, annotators=ANNOTATOR_MODELS.create(name))
     return with_correlation(changed, correlation) if correlation else changed
 
 
 def with_correlation(method: TaskMethod, correlation: float) -> TaskMethod:
-    """Labels of one unit that depend on each other to another degree."""
+    """Set the correlation between labels of a unit."""
     annotators: Any = method.annotators
     return replace(method, annotators=replace(annotators, correlation=correlation))
 
 
 def with_halving(method: TaskMethod, epochs: int) -> TaskMethod:
-    """The learning rate halved after another number of epochs; 0 keeps it constant."""
+    """Set the number of epochs after which the learning rate is halved; 0 keeps it constant."""
     classifier: Any = method.classifier
     training = replace(classifier.training, halve_every=epochs)
     return replace(method, classifier=replace(classifier, training=training))
 
 
 def with_warm_up(method: TaskMethod, epochs: int) -> TaskMethod:
-    """Another number of epochs that learn the first targets."""
+    """Set the number of epochs trained on the first targets."""
     return replace(method, warm_up=epochs)
 
 
 def without_patience(method: TaskMethod) -> TaskMethod:
-    """All epochs are run, whatever stops the method otherwise."""
+    """Run all epochs, without early stopping."""
     limits = method.limits
     held_out = None if limits.held_out is None else replace(limits.held_out, patience=limits.epochs)
     return replace(method, limits=replace(limits, patience=limits.epochs, held_out=held_out))
 
 
 def with_held_out(method: TaskMethod, held_out: HeldOut) -> TaskMethod:
-    """Other held-out labels to stop by."""
+    """Set the held-out labels for early stopping."""
     return replace(method, limits=replace(method.limits, held_out=held_out))
 
 
-# One builder per kind of row.
-
-
 def logic_lncl(task: PresetConfiguration, seed: int) -> Built:
-    """Logic-LNCL as the task configures it."""
+    """Build Logic-LNCL as configured by the task."""
     return with_seed(task.method, seed), task.rules
 
 
 def without_rules(task: PresetConfiguration, seed: int) -> Built:
-    """Logic-LNCL without rules and transitions."""
+    """Build Logic-LNCL without rules and transitions."""
     return with_seed(with_transitions(task.method, None), seed), None
 
 
 def other_rules(task: PresetConfiguration, seed: int) -> Built:
-    """Rules that do not hold: "however" in place of "but"; for tags, transitions that let no entity begin."""
+    """Build Logic-LNCL with wrong rules: "however" instead of "but", or transitions without entities."""
     method = with_seed(task.method, seed)
     table = method.projector.transitions
     if table is None:
@@ -154,7 +145,7 @@ def other_rules(task: PresetConfiguration, seed: int) -> Built:
 
 
 def without_gold(unit: str, *, average: int = HeldOut().average) -> Builder:
-    """Logic-LNCL without dev gold: held-out labels (all labels of some items, or single annotations) stop it."""
+    """Return a builder of Logic-LNCL that stops by held-out labels (of items, or annotations), not by dev gold."""
 
     def build(task: PresetConfiguration, seed: int) -> Built:
         return with_seed(with_held_out(task.method, HeldOut(unit=unit, average=average)), seed), task.rules
@@ -163,7 +154,7 @@ def without_gold(unit: str, *, average: int = HeldOut().average) -> Builder:
 
 
 def rules_on_truth(name: str | None) -> Builder:
-    """The rules on the answers of a truth method; None for the majority vote that Algorithm 1 starts with."""
+    """Return a builder that applies rules to a truth method's answers; None for the initial majority vote."""
 
     def build(task: PresetConfiguration, seed: int) -> Built:
         return _fixed_truth(task, None if name is None else truth_method(name), seed)
@@ -172,7 +163,7 @@ def rules_on_truth(name: str | None) -> Builder:
 
 
 def rules_on_estimate(task: PresetConfiguration, estimate: Estimate, seed: int) -> Built:
-    """The rules on the answers of an earlier fit."""
+    """Build a method that applies the rules to the answers of an earlier fit."""
     return _fixed_truth(task, KnownAnswers(estimate), seed)
 
 
@@ -193,13 +184,13 @@ def _fixed_truth(task: PresetConfiguration, truth: TruthMethod | None, seed: int
 
 
 def gold(task: PresetConfiguration, seed: int) -> Built:
-    """The upper bound: the classifier learns the gold."""
+    """Build the upper bound: the classifier trained on gold."""
     method = task.method
     return Gold(method.classifier, projector=method.projector, limits=_limits(method, seed)), task.rules
 
 
 def two_stage(name: str | None) -> Builder:
-    """A truth method, then the classifier; None for the majority vote that Algorithm 1 starts with."""
+    """Return a builder of a two-stage method; None for the initial majority vote of Algorithm 1."""
 
     def build(task: PresetConfiguration, seed: int) -> Built:
         method = task.method
@@ -213,7 +204,7 @@ def two_stage(name: str | None) -> Builder:
 
 
 def aggnet(task: PresetConfiguration, seed: int) -> Built:
-    """AggNet with the network of the task."""
+    """Build AggNet with the network of the task."""
     method = task.method
     return AggNet(
         classifier=method.classifier, annotators=method.annotators, start=method.start, limits=_limits(method, seed)
@@ -221,7 +212,7 @@ def aggnet(task: PresetConfiguration, seed: int) -> Built:
 
 
 def aggnet_with_silence(task: PresetConfiguration, seed: int) -> Built:
-    """AggNet for labelling functions, which abstain."""
+    """Build AggNet for labelling functions, which abstain."""
     method = task.method
     return AggNet(
         classifier=method.classifier, start=method.start, annotators=Abstaining(), limits=TrainingLimits(seed=seed)
@@ -229,7 +220,7 @@ def aggnet_with_silence(task: PresetConfiguration, seed: int) -> Built:
 
 
 def replace_tagger(task: PresetConfiguration) -> PresetConfiguration:
-    """The configuration of `--preset ner`, with the word vectors and limits of a task; small where its network is."""
+    """Return the configuration of `--preset ner` with the word vectors, limits and network size of a task."""
     given: Any = task.method.classifier
     found = bilstm_crf(given.vectors)
     network: Any = found.method.classifier
@@ -245,23 +236,23 @@ def replace_tagger(task: PresetConfiguration) -> PresetConfiguration:
 
 
 def replace_classifier(task: PresetConfiguration) -> PresetConfiguration:
-    """The same configuration with the tagger of `--preset ner` alone: its vote, annotators and rules stay."""
+    """Replace only the classifier by the tagger of `--preset ner`, keeping start, annotators and rules."""
     return replace(task, method=replace(task.method, classifier=replace_tagger(task).method.classifier))
 
 
 def raykar(task: PresetConfiguration, seed: int) -> Built:
-    """AggNet with a linear classifier."""
+    """Build Raykar: AggNet with a linear classifier."""
     method = task.method
     return Raykar(annotators=method.annotators, start=method.start, limits=_limits(method, seed)), None
 
 
 def crf_ma(_: PresetConfiguration, seed: int) -> Built:
-    """CRF-MA, for tags only; deterministic, so all seeds agree."""
+    """Build CRF-MA, for tags only; deterministic, so all seeds agree."""
     return CRFMA(limits=TrainingLimits(seed=seed)), None
 
 
 def crowd_layer(kind: str, *, pretraining: int) -> Builder:
-    """A crowd layer after some epochs of pre-training on the majority vote that Algorithm 1 starts with."""
+    """Return a builder of a crowd layer with pretraining on the initial majority vote of Algorithm 1."""
 
     def build(task: PresetConfiguration, seed: int) -> Built:
         method, limits = task.method, _limits(task.method, seed)
@@ -274,7 +265,7 @@ def crowd_layer(kind: str, *, pretraining: int) -> Builder:
 
 
 def doctor_nets(*, weighted: bool) -> Builder:
-    """Doctor nets: a head per annotator, all alike (DL-DN) or weighted (DL-WDN)."""
+    """Return a builder of doctor nets: one head per annotator, with equal (DL-DN) or learnt weights (DL-WDN)."""
 
     def build(task: PresetConfiguration, seed: int) -> Built:
         made = LEARNING_METHODS.load("dl-dn")(

@@ -1,7 +1,7 @@
-"""The tables of the paper: which of our rows belongs to which of its lines, and the paper's scores.
+"""Tables of the paper: the scores in its lines, and the corresponding rows of our experiments.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics", Tables 3, 4 and 5; means over 50 runs (sentiment) and 30 (NER).
-The scores here are the paper's. Ours are never typed in: they come from the files of finished runs.
+All scores here are the paper's; ours are always read from the files of finished runs.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from dataclasses import KW_ONLY, dataclass
 SENTIMENT, NER = "sentiment", "ner"
 
 TWO, ONE, TRUTH, BOUND, BEYOND = "two-stage", "one-stage", "truth inference", "upper bound", "beyond the paper"
-"""The paradigms, as the paper sorts its methods, and what it does not have."""
+"""Paradigms of methods in the paper, and one for methods beyond the paper."""
 
 
 @dataclass(frozen=True)
 class MethodLine:
-    """A line of Table 3 or 4.
+    """Line of Table 3 or 4.
 
     Attributes:
         paradigm: The paradigm.
         name: The paper's name of the method.
         row: Our row.
-        part: Whose prediction is reported: the student's or the teacher's; None where nothing is predicted.
-        inference_row: The row whose inference is reported; None for the row's own.
+        part: Reported prediction: the student's or the teacher's; None without prediction.
+        inference_row: Row whose inference is reported; None for the row's own.
         prediction: The paper's prediction scores: accuracy, or precision, recall and F1.
-        inference: The paper's inference scores, likewise.
+        inference: The paper's inference scores, in the same format.
         quoted: Whether the paper quotes the scores from another paper.
     """
 
@@ -42,13 +42,13 @@ class MethodLine:
 
 @dataclass(frozen=True)
 class AblationLine:
-    """A line of Table 5.
+    """Line of Table 5.
 
     Attributes:
         name: The paper's name of the method.
         sentiment: Our row on the sentiment task.
         ner: Our row on the NER task.
-        part: Whose prediction is reported: the student's or the teacher's.
+        part: Reported prediction: the student's or the teacher's.
         paper: The paper's prediction and inference on sentiment, the same on NER, and their average.
         inference_rows: The rows whose inference is reported on sentiment and on NER; None for the rows themselves.
     """
@@ -138,7 +138,7 @@ BEYOND_NER = (
     MethodLine(BEYOND, "Logic-LNCL-teacher, BiLSTM-CRF", "logic-lncl-bilstm-crf", "teacher"),
     MethodLine(BEYOND, "Gold, BiLSTM-CRF", "gold-bilstm-crf", "student"),
 )
-"""What the paper does not have: today's tagger in place of its CNN-GRU."""
+"""Lines beyond the paper, with a BiLSTM-CRF instead of the CNN-GRU."""
 
 BEYOND_TABLES: dict[str, tuple[MethodLine, ...]] = {SENTIMENT: (), NER: BEYOND_NER}
 
@@ -186,16 +186,16 @@ T_VALUES = {("student", "prediction"): 3.0, ("teacher", "prediction"): 5.7, ("st
 SAMPLES: dict[str, tuple[int, ...]] = {
     SENTIMENT: (2000, 3300, 4300), NER: (2500, 4900, 5700), "quick-sentiment": (150,), "quick-ner": (100,)
 }  # fmt: skip
-"""Numbers of training items in the study of sample efficiency: one for the curve, and the two that the paper names."""
+"""Numbers of training items in the study of sample efficiency; the paper reports the last two."""
 
 SIZES = {SENTIMENT: 4999, NER: 5985, "quick-sentiment": 300, "quick-ner": 200}
-"""Number of all training items."""
+"""Total number of training items."""
 
 SAMPLE_INFERENCE = {SENTIMENT: {4300: 91.78, 3300: 91.72}, NER: {5700: 78.92, 4900: 78.58}}
-"""The paper's inference scores with the sizes that it names."""
+"""The paper's inference scores for the sizes that it reports."""
 
 STRENGTHS, IMITATIONS, SLOWER = (1.0, 2.0, 10.0, 20.0), (0.2, 0.5, 0.8), "1 - 0.98^t"
-"""Other values of C, of a constant k, and a k(t) that grows more slowly, compared with those of Table 2."""
+"""Other values of C and of constant k, and a slower k(t), for comparison with those of Table 2."""
 
 
 QUICK = "quick-"
@@ -203,17 +203,17 @@ QUICK = "quick-"
 
 
 def is_simulated(task: str) -> bool:
-    """Whether a task is a rehearsal on simulated data, whose scores cannot be compared with the paper's."""
+    """Return whether a task uses simulated data, whose scores cannot be compared with the paper's."""
     return task.startswith(QUICK)
 
 
 def paper_task(task: str) -> str:
-    """The task of the paper that a task reproduces: NER for `quick-ner`."""
+    """Return the task of the paper that a task reproduces, such as NER for `quick-ner`."""
     return NER if NER in task.split("-") else SENTIMENT
 
 
 def table_rows(task: str) -> tuple[str, ...]:
-    """Every row that Tables 3 to 5 need on a task, each once."""
+    """Return all distinct rows of Tables 3 to 5 for a task."""
     paper = paper_task(task)
     lines = [row for line in TABLES[paper] for row in (line.row, line.inference_row)]
     place = 0 if paper == SENTIMENT else 1
@@ -223,15 +223,15 @@ def table_rows(task: str) -> tuple[str, ...]:
 
 
 def beyond_rows(task: str) -> tuple[str, ...]:
-    """The rows that the paper does not have."""
+    """Return the rows beyond the paper."""
     return tuple(dict.fromkeys(line.row for line in BEYOND_TABLES[paper_task(task)]))
 
 
 def sample_rows(task: str) -> tuple[str, ...]:
-    """The rows of the study of sample efficiency, except those with all training items."""
+    """Return the rows of the study of sample efficiency, except those with all training items."""
     return tuple(f"{row}, {size} samples" for size in SAMPLES[task] for row in ("logic-lncl", "aggnet"))
 
 
 def sensitivity_rows() -> tuple[str, ...]:
-    """The rows of the study of C and k, except those of Table 2."""
+    """Return the rows of the study of C and k, except those of Table 2."""
     return (*(f"logic-lncl, C {c:g}" for c in STRENGTHS), *(f"logic-lncl, k {k}" for k in (*IMITATIONS, SLOWER)))

@@ -1,4 +1,4 @@
-"""`crowdlogic reproduce`: the paper's tables and figures, run by run, as far as the machine's time goes."""
+"""`crowdlogic reproduce`: run the paper's experiments and write its tables and figures."""
 
 from __future__ import annotations
 
@@ -33,34 +33,32 @@ class PaperTask(StrEnum):
 
 
 STUDIES = ", ".join(study_rows(PaperTask.sentiment))
-"""The studies of the paper, by name."""
+"""Names of the studies of the paper."""
 
 TaskArgument = Annotated[PaperTask, typer.Argument(help="The paper's task.")]
 OutOption = Annotated[
-    str, typer.Option("--out", "-o", metavar="DIR", help="The folder; runs that are finished there are not repeated.")
+    str, typer.Option("--out", "-o", metavar="DIR", help="Output folder; finished runs in it are not repeated.")
 ]
 MethodsOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--methods", help=f"{', '.join(study_rows(PaperTask.sentiment))}, or a method such as aggnet. May repeat."
+        "--methods", help=f"{', '.join(study_rows(PaperTask.sentiment))}, or a method such as aggnet. Repeatable."
     ),
 ]
-SeedsOption = Annotated[int | None, typer.Option("--seeds", min=1, help="How many seeds; 5 if not given.")]
-SeedOption = Annotated[
-    int, typer.Option("--seed", min=0, help="The first seed: one that nobody tuned to can be run, too.")
-]
+SeedsOption = Annotated[int | None, typer.Option("--seeds", min=1, help="Number of seeds; 5 by default.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="First seed; choose one that was not used for tuning.")]
 JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Number of processes, each with one thread.")]
-QuickOption = Annotated[bool, typer.Option("--quick", help="Minutes, on simulated data: does it all run?")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Test run of a few minutes on simulated data.")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReproduceOutput(Output):
-    """The paper's tables and figures.
+    """JSON output of `crowdlogic reproduce`.
 
     Attributes:
-        task: The task: sentiment or ner, with the prefix quick- for a rehearsal on simulated data.
-        runs: How many runs the tables hold.
-        done_before: How many of them were done before.
+        task: The task: sentiment or ner, with the prefix quick- for a test run on simulated data.
+        runs: Number of runs in the tables.
+        done_before: Number of runs that were already finished.
     """
 
     task: str
@@ -86,16 +84,16 @@ def command(
     name = f"{QUICK}{task}" if quick else str(task)
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
-        raise OptionError(f"{out}: is a file. Name a folder.")
+        raise OptionError(f"{out}: is a file. Choose a folder.")
     check_outputs((folder,))
     rows = select_rows(name, methods or ())
     if quick:
         say(REHEARSAL)
     _check_torch()
-    load_task(name)  # missing data is an error before anything is written
+    load_task(name)  # raises an error for missing data before anything is written
     wanted = build_jobs(name, rows, seeds or (2 if quick else 5), first=seed)
     todo = len(unfinished_jobs(wanted, folder))
-    say(f"{pluralise(len(wanted), 'run')}: {len(wanted) - todo:,} done, {todo:,} to do.")
+    say(f"{pluralise(len(wanted), 'run')}: {len(wanted) - todo:,} finished, {todo:,} to run.")
     run_jobs(wanted, run_job, folder, processes=jobs, progress=_job_progress())
     figures = write_results(folder, name)
     with summary():
@@ -127,7 +125,7 @@ def _check_torch() -> None:
 
 
 def _job_progress() -> JobProgress:
-    """Prints a line after each job, with an estimate of the remaining time."""
+    """Return a callback that prints a line after each job, with an estimate of the remaining time."""
     begin = time.monotonic()
 
     def report(job: Job, done: int, todo: int) -> None:

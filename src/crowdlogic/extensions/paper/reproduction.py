@@ -1,7 +1,7 @@
-"""The whole paper in one command: the rows to run, and the files that are written when they are finished.
+"""Reproduction of the paper: the rows to run, and the files written when they are finished.
 
-In the folder: `TASK.jsonl` with one line per finished run, `TASK.csv` with the scores of each and the SHA-256 of its
-line, `TASK.md` with the tables, `figures/` with the figures. Finished runs are not run again.
+The folder contains `TASK.jsonl` with one line per finished run, `TASK.csv` with the scores of each run and the SHA-256
+of its line, `TASK.md` with the tables, and `figures/`. Finished runs are not repeated.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from crowdlogic.reporting.figures import WrittenFigures, write_plots
 
 
 def study_rows(task: str) -> dict[str, tuple[str, ...]]:
-    """The rows of each study of the paper, in the order in which they are run."""
+    """Return the rows of each study of the paper, in the order in which they are run."""
     return {
         "tables": table_rows(task),
         "annotators": ("annotators",),
@@ -55,7 +55,7 @@ def study_rows(task: str) -> dict[str, tuple[str, ...]]:
 
 
 def select_rows(task: str, wanted: Sequence[str] = ()) -> tuple[str, ...]:
-    """The rows to run.
+    """Return the rows to run.
 
     Args:
         task: The task.
@@ -70,14 +70,14 @@ def select_rows(task: str, wanted: Sequence[str] = ()) -> tuple[str, ...]:
         if name not in studies and name not in known:
             raise OptionError(
                 f"--methods: {name!r} is not a method of the tables on {task}.{did_you_mean(name, [*studies, *known])} "
-                f"There are {name_list([*studies, *known], most=60)}."
+                f"Choose from {name_list([*studies, *known], most=60)}."
             )
         chosen += studies.get(name, (name,))
     return tuple(dict.fromkeys(chosen))
 
 
 def build_tables(runs: FinishedRuns, task: str) -> dict[str, str]:
-    """The tables of a task in Markdown by name, from the finished runs."""
+    """Return the tables of a task in Markdown by name, from the finished runs."""
     both = (QUICK + SENTIMENT, QUICK + NER) if task.startswith(QUICK) else (SENTIMENT, NER)
     return {
         "methods": methods_table(runs, task),
@@ -92,10 +92,10 @@ def build_tables(runs: FinishedRuns, task: str) -> dict[str, str]:
 
 
 REHEARSAL = (
-    "A rehearsal: small simulated data and small networks, to see that everything runs. The scores are too noisy to "
-    "mean anything, neither alone nor beside the paper's; without --quick the paper's own data are used."
+    "This is a test run on small simulated data with small networks, to check that everything works. The scores are "
+    "too noisy to be meaningful or compared with the paper's; without --quick, the paper's data are used."
 )
-"""What a quick run is, said before its figures."""
+"""Notice before the results of a quick run."""
 
 HEADINGS = {
     "methods": "Methods: ours ± 95 % interval (standard deviation) / the paper's",
@@ -110,7 +110,7 @@ HEADINGS = {
 
 
 def build_page(runs: FinishedRuns, task: str) -> str:
-    """All tables of a task as one page in Markdown."""
+    """Return all tables of a task as one page in Markdown."""
     tables = build_tables(runs, task)
     parts = {name: drop_intervals(table) if is_simulated(task) else table for name, table in tables.items()}.items()
     first = f"{REHEARSAL}\n\n" if is_simulated(task) else ""

@@ -1,6 +1,6 @@
 """Results of finished runs: one file per task, `TASK.jsonl`, one line per run, sorted by row and seed.
 
-A line holds the task, the row and the seed of a run, its scores at the chosen epoch, its seconds and its history:
+A line contains the task, row and seed of a run, its scores at the chosen epoch, its duration and its history:
 
     {"task":"ner","row":"aggnet","seed":0,"seconds":37.7,"chosen":5,"scores":{"inference":{"f1":0.767}},"history":[]}
 
@@ -25,14 +25,14 @@ from crowdlogic.data.files import write_bytes
 from crowdlogic.errors import FormatError
 
 RunResult: TypeAlias = Mapping[str, Any]
-"""The result of one run, as its line holds it."""
+"""Result of one run, as stored in its line."""
 
 SUFFIX = ".jsonl"
 
 
 @dataclass(frozen=True, eq=False)
 class FinishedRuns:
-    """All finished runs of a folder.
+    """Finished runs of a folder.
 
     Attributes:
         by_task: The runs of each task, sorted by row and seed.
@@ -41,11 +41,11 @@ class FinishedRuns:
     by_task: Mapping[str, Sequence[RunResult]]
 
     def task_runs(self, task: str) -> Sequence[RunResult]:
-        """All runs of a task."""
+        """Return all runs of a task."""
         return self.by_task.get(task, ())
 
     def row_runs(self, task: str, row: str, *, seeds: int | None = None) -> list[RunResult]:
-        """The runs of one row by seed; only those with a seed below `seeds` if it is given."""
+        """Return the runs of one row by seed, optionally only those with a seed below `seeds`."""
         runs = [run for run in self.task_runs(task) if run["row"] == row]
         return runs if seeds is None else [run for run in runs if run["seed"] < seeds]
 
@@ -70,12 +70,12 @@ def write_runs(path: Path, runs: Sequence[RunResult]) -> None:
 
 
 def run_line(run: RunResult) -> str:
-    """The line of a run, without its newline."""
+    """Return the line of a run, without its newline."""
     return json.dumps(run, separators=(",", ":"))
 
 
 def run_digest(run: RunResult) -> str:
-    """SHA-256 of the line of a run, without its newline."""
+    """Return the SHA-256 of the line of a run, without its newline."""
     return hashlib.sha256(run_line(run).encode()).hexdigest()
 
 
@@ -96,14 +96,14 @@ def _parse_line(path: Path, number: int, line: str) -> RunResult:
         run: RunResult = json.loads(line)
     except json.JSONDecodeError as problem:
         raise FormatError(
-            f"{path}, line {number}: not a run in JSON ({problem.msg}). Delete the line; the run is then done again."
+            f"{path}, line {number}: not a run in JSON ({problem.msg}). Delete the line to repeat the run."
         ) from problem
     return run
 
 
 @contextmanager
 def _lock(folder: Path) -> Iterator[None]:
-    """Wait until no other process adds to this folder. Without locks on systems that have none (Windows)."""
+    """Wait until no other process adds to this folder; no-op on systems without file locks (Windows)."""
     try:
         import fcntl
     except ModuleNotFoundError:
@@ -117,23 +117,19 @@ def _lock(folder: Path) -> Iterator[None]:
         os.close(handle)  # releases the lock
 
 
-# Means with confidence intervals and paired differences over a handful of random seeds.
-#
-# [STU] Student, "The probable error of a mean", 1908. Runs are paired by seed.
-
 LEVEL = 0.95
 """Confidence level of every interval."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanInterval:
-    """A mean over seeds and its confidence interval.
+    """Mean over seeds with its confidence interval.
 
     Attributes:
         mean: The mean.
-        deviation: The standard deviation of single runs (n - 1); NaN for a single run.
+        deviation: Standard deviation of single runs (n - 1); NaN for a single run.
         half_width: Half the width of the 95 % interval of the mean, by Student's t; NaN for a single run.
-        count: The number of runs.
+        count: Number of runs.
     """
 
     mean: float
@@ -144,14 +140,14 @@ class MeanInterval:
 
 @dataclass(frozen=True, kw_only=True)
 class PairedDifference:
-    """The mean difference between two methods over the same seeds.
+    """Mean difference between two methods over the same seeds.
 
     Attributes:
         mean: The mean difference.
         half_width: Half the width of its 95 % interval.
-        t: Student's t; NaN where all differences are equal.
-        p: The one-sided p-value of the hypothesis that the first is no better than the second.
-        count: The number of pairs.
+        t: Student's t; NaN if all differences are equal.
+        p: One-sided p-value of the hypothesis that the first is not better than the second.
+        count: Number of pairs.
     """
 
     mean: float
@@ -162,7 +158,7 @@ class PairedDifference:
 
 
 def mean_interval(values: Sequence[float]) -> MeanInterval:
-    """The mean of some runs with its confidence interval."""
+    """Return the mean of some runs with its confidence interval."""
     count = len(values)
     mean = float(np.mean(values)) if count else float("nan")
     if count < 2:
@@ -174,7 +170,7 @@ def mean_interval(values: Sequence[float]) -> MeanInterval:
 
 
 def paired_difference(first: Sequence[float], second: Sequence[float]) -> PairedDifference:
-    """How much higher the first is than the second, pair by pair, with a one-sided t-test."""
+    """Return the mean paired difference, first minus second, with a one-sided t-test."""
     found = mean_interval([a - b for a, b in zip(first, second, strict=True)])
     if found.count < 2 or found.deviation == 0:
         t = p = float("nan")
@@ -184,23 +180,20 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Paired
     return PairedDifference(mean=found.mean, half_width=found.half_width, t=t, p=p, count=found.count)
 
 
-# Tables in Markdown, and pages with sections that are written by programs.
-
-
 def format_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table in Markdown; None is an empty cell."""
+    """Return a table in Markdown; None is an empty cell."""
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join("" if cell is None else str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines)
 
 
 def fill_section(page: str, marker: str, text: str) -> str:
-    """A page with `text` between `<!-- marker -->` and `<!-- end marker -->`."""
+    """Return a page with `text` between `<!-- marker -->` and `<!-- end marker -->`."""
     begin, end = f"<!-- {marker} -->", f"<!-- end {marker} -->"
     before, found, rest = page.partition(begin)
     _, ended, after = rest.partition(end)
     if not found or not ended:
-        raise FormatError(f"The page has no section {marker!r}. Put {begin} and {end} where it belongs.")
+        raise FormatError(f"The page has no section {marker!r}. Insert {begin} and {end} where it belongs.")
     return f"{before}{begin}\n\n{text}\n\n{end}{after}"
 
 

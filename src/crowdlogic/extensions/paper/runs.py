@@ -1,4 +1,4 @@
-"""A run: fit the method of a row with a random seed, and score it."""
+"""Runs of the experiments: tasks, rows of the tables, fitting and scoring with a random seed."""
 
 from __future__ import annotations
 
@@ -38,23 +38,15 @@ from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, truth_method
 from crowdlogic.truth.ties import Ties
 
-# Annotators' estimated confusion matrices beside the real ones (the paper's Figures 4 to 7).
-#
-# The real matrix is counted with the gold. The overall reliability is the mean of a matrix' diagonal, as in the
-# paper,
-# over the classes that the annotator labelled any item of; nothing is known about the others.
-#
-# Axes: i unit, j annotator, m true class, n given label.
-
 BUSIEST = 6
-"""Number of annotators, those with the most labels, whose whole matrices are recorded."""
+"""Number of annotators with the most labels whose full matrices are recorded."""
 
 DIGITS = 5
-"""Decimals in files."""
+"""Number of decimal places in files."""
 
 
 def annotator_record(learned: Learned) -> dict[str, Any]:
-    """The part of a result that figures of annotators are made from: scores of each, matrices of the busiest."""
+    """Return the record for figures of annotators: scores of each, matrices of those with the most labels."""
     labels, gold = learned.task.labels, np.asarray(learned.task.corpus.gold)
     real, seen = real_confusion(labels, gold)
     estimated = learned.epoch.annotators.confusion
@@ -82,7 +74,7 @@ def annotator_record(learned: Learned) -> dict[str, Any]:
 
 
 def real_confusion(labels: CrowdLabels, gold: Ints) -> tuple[Floats, Floats]:
-    """confusion[j, m, n] counted with the gold, NaN where nothing was counted, and the number of labels seen[j, m]."""
+    """Return confusion[j, m, n] computed from gold, NaN without labels, and the label counts seen[j, m]."""
     size, truth = labels.n_classes, gold[labels.unit]
     known = truth != UNKNOWN
     # The index of (j, m, n) in the flattened array, for each label with gold.
@@ -94,13 +86,13 @@ def real_confusion(labels: CrowdLabels, gold: Ints) -> tuple[Floats, Floats]:
 
 
 def overall_reliability(confusion: Floats, seen: Floats) -> float:
-    """The mean of the diagonal of confusion[m, n] over the classes with seen[m] > 0; NaN if there are none."""
+    """Return the mean diagonal of confusion[m, n] over classes with seen[m] > 0, as in the paper; NaN without any."""
     diagonal = np.diagonal(confusion)[seen > 0]
     return float(diagonal.mean()) if len(diagonal) else float("nan")
 
 
 def _skill(learned: Learned, gold: Ints) -> Floats:
-    """skill[j]: the accuracy of an annotator's labels; for tags the F1 of the annotator's spans."""
+    """Return skill[j]: the accuracy of an annotator's labels, or the F1 of their spans for tags."""
     labels, offsets = learned.task.labels, learned.task.corpus.offsets
     if offsets is None:
         right = (labels.label == gold[labels.unit]).astype(np.float64)
@@ -110,7 +102,7 @@ def _skill(learned: Learned, gold: Ints) -> Floats:
 
 
 def _span_f1(labels: CrowdLabels, gold: Ints, j: int) -> float:
-    """Span F1 of one annotator on the sentences that the annotator tagged."""
+    """Return the span F1 of one annotator on the sentences that they tagged."""
     own = np.flatnonzero(labels.annotator == j)
     unit = labels.unit[own]
     order = np.argsort(unit, kind="stable")
@@ -122,7 +114,7 @@ def _span_f1(labels: CrowdLabels, gold: Ints, j: int) -> float:
 
 
 def _items_per_annotator(labels: CrowdLabels) -> Ints:
-    """items[j]: in how many items an annotator labelled anything."""
+    """Return items[j], the number of items that an annotator labelled."""
     _, annotator, _ = labels.annotations()
     return np.bincount(annotator, minlength=len(labels.annotators))
 
@@ -132,23 +124,17 @@ def _matrix(confusion: Floats) -> list[list[float | None]]:
 
 
 def _round(value: float) -> float | None:
-    """A number for a file; None for NaN."""
+    """Round a number for a file; None for NaN."""
     return None if np.isnan(value) else round(float(value), DIGITS)
 
 
-# The tasks of the experiments: their data, and the configuration that every row of a table starts from.
-#
-# The paper's two are `sentiment` (with `-published` for its leaking split) and `ner`; `quick-sentiment` and `quick-
-# ner`
-# are simulated tasks with small networks that run in minutes and need no data.
-
 WEAK_MODELS = ("linear", "kim-cnn")
-"""The classifiers of the tasks of weak supervision, the default first."""
+"""Classifiers for the tasks of weak supervision, the default first."""
 
 TASKS = (
     "sentiment", "sentiment-published", "ner", "weak-youtube", "weak-sms", "labelme", "quick-sentiment", "quick-ner"
 )  # fmt: skip
-"""The names of all tasks."""
+"""Names of all tasks; those with `quick-` use simulated data and small networks, and take minutes."""
 
 QUICK_ITEMS = {"sentiment": 300, "ner": 200}
 """Number of training items of the simulated tasks, and of dev and test items together."""
@@ -157,7 +143,7 @@ QUICK_EPOCHS, QUICK_RATE = 6, {"sentiment": 1.0, "ner": 5e-3}
 """Maximum number of epochs and learning rates of the simulated tasks."""
 
 QUICK_BATCH = 8
-"""Few items make few gradient steps per epoch: small batches make more of them."""
+"""Small batches, since few items give few gradient steps per epoch."""
 
 PAPER_STEPS = {"sentiment": 100, "ner": 94}
 """Gradient steps per epoch on the paper's data: 4,999 reviews in batches of 50, 5,985 sentences in batches of 64."""
@@ -168,8 +154,8 @@ def load_task(task: str, variant: str = "") -> tuple[Benchmark, PresetConfigurat
 
     Args:
         task: One of TASKS.
-        variant: How the rules of tags are read (one of READINGS), or the classifier of a task of weak supervision (one
-            of WEAK_MODELS); empty for the default.
+        variant: The reading of the rules for tags (one of READINGS), or the classifier of a task of weak supervision
+            (one of WEAK_MODELS); empty for the default.
     """
     if variant and task.removeprefix(QUICK).split("-")[0] in ("sentiment", "labelme"):
         raise OptionError(f"row: the task {task} has no option {variant!r}.")
@@ -186,11 +172,11 @@ def load_task(task: str, variant: str = "") -> tuple[Benchmark, PresetConfigurat
             return _labelme()
         case ["quick", ("sentiment" | "ner") as kind]:
             return _quick(kind, variant or None)
-    raise OptionError(f"task: no task is called {task!r}.{did_you_mean(task, TASKS)} There are {name_list(TASKS)}.")
+    raise OptionError(f"task: unknown task {task!r}.{did_you_mean(task, TASKS)} Choose one of {name_list(TASKS)}.")
 
 
 def sample_items(data: Benchmark, size: int, *, seed: int) -> Benchmark:
-    """The same data with fewer training items, drawn at random; dev and test stay whole."""
+    """Return the data with a random sample of the training items; dev and test are unchanged."""
     labels, corpus = align(data.labels, data.corpus)
     if not 0 < size <= len(corpus.items):
         raise OptionError(f"samples: {size:,} requested, but there are {len(corpus.items):,} items.")
@@ -206,7 +192,7 @@ def _sentiment_data(split: str) -> Benchmark:
 
 @cache
 def _both_vectors() -> WordVectors:
-    """GloVe and word2vec vectors, concatenated."""
+    """Return GloVe and word2vec vectors, concatenated."""
     return concatenate_vectors(*(read_vectors(path) for path in sorted((data_folder() / "vectors").glob("*.npz"))))
 
 
@@ -230,9 +216,9 @@ def _ner(reading: str | None) -> tuple[Benchmark, PresetConfiguration]:
 
 
 def _weak(name: str, model: str) -> tuple[Benchmark, PresetConfiguration]:
-    """Weak supervision: annotators are labelling functions; kim-cnn uses the word vectors of the sentiment task."""
+    """Load a task of weak supervision; kim-cnn uses the word vectors of the sentiment task."""
     if model not in ("", *WEAK_MODELS):
-        raise OptionError(f"row: the task weak-{name} has no option {model!r}. It has {name_list(WEAK_MODELS)}.")
+        raise OptionError(f"row: the task weak-{name} has no option {model!r}. Choose one of {name_list(WEAK_MODELS)}.")
     data = _load_cached(f"weak/{name}")
     if model == "kim-cnn":
         return data, PresetConfiguration(sentiment(_both_vectors()).method, None)
@@ -244,7 +230,7 @@ def _labelme() -> tuple[Benchmark, PresetConfiguration]:
 
 
 def _quick(kind: str, reading: str | None) -> tuple[Benchmark, PresetConfiguration]:
-    """A small simulated task with a small network."""
+    """Return a small simulated task with a small network."""
     made = _simulate(kind, QUICK_ITEMS[kind])
     if kind == "sentiment":
         base, changed = sentiment(reading=PAPER), {"windows": (2, 3), "filters": 16, "vector_size": 24}
@@ -272,26 +258,19 @@ def _simulate(kind: str, items: int) -> Simulation:
 
 
 def _as_benchmark(made: Simulation) -> Benchmark:
-    """Half of the items without labels are dev, half are test."""
+    """Convert a simulation; half of the unlabelled items become dev, half test."""
     if made.test is None:
         raise OptionError(f"{made.name} has no items to test with.")
     dev, test = made.test.split(len(made.test.items) // 2, seed=0)
     return Benchmark(name=f"simulated {made.name}", labels=made.labels, corpus=made.corpus, dev=dev, test=test)
 
 
-# The rows of the paper's tables: the method and the options behind the name of a row.
-#
-# A row is the name of a method, or a name and options, `name, option, option`: how the rules of tags are read
-# (`logic-lncl, paper`), what the rules start from (`from the classifier`), their strength (`C 2`), the imitation
-# (`k 0.5`, `k 1 - 0.98^t`), no patience (`all epochs`) or fewer training items (`3300 samples`); also other first
-# targets
-# (`start majority`), another number of epochs that learn them (`warm-up 1`), another annotator model (`annotators
-# confusion`), another correlation of labels (`correlation 0`), another learning rate (`halving 0`) or `no rules`.
-# Rows
-# that begin with `truth` infer the truth and learn nothing. Rows that end with `bilstm-crf` have today's tagger, and
-# are
-# beyond the paper.
-
+# A row is the name of a method with optional options, `name, option, option`: the reading of the rules for tags
+# (`logic-lncl, paper`), the start of the projection (`from the classifier`), the strength (`C 2`), the imitation (`k
+# 0.5`, `k 1 - 0.98^t`), no patience (`all epochs`), fewer training items (`3300 samples`), the first targets (`start
+# majority`), the number of epochs trained on them (`warm-up 1`), the annotator model (`annotators confusion`), the
+# correlation of labels (`correlation 0`), the learning rate schedule (`halving 0`) or `no rules`. Rows that begin with
+# `truth` only infer the truth. Rows that end with `bilstm-crf` use the BiLSTM-CRF tagger and are beyond the paper.
 ROWS: dict[str, methods.Builder] = {
     "gold": methods.gold,
     "majority": methods.two_stage(None),
@@ -321,10 +300,10 @@ ROWS: dict[str, methods.Builder] = {
     "gold-free annotations": methods.without_gold("annotations"),
     "gold-free logic-lncl-bilstm-crf": methods.without_gold("items"),
 }
-"""The rows that are one fit."""
+"""Rows that consist of one fit."""
 
 AGGNET_RULE = "aggnet rule"
-"""The row that is two fits: AggNet infers the truth, then Logic-LNCL applies the rules to it."""
+"""Row with two fits: AggNet infers the truth, then Logic-LNCL applies the rules to it."""
 
 TRUTH_ROWS: dict[str, Callable[[int], TruthMethod]] = {
     "truth majority": lambda seed: MajorityVote(ties=Ties.random, seed=seed),
@@ -337,27 +316,27 @@ TRUTH_ROWS: dict[str, Callable[[int], TruthMethod]] = {
     "truth bsc-seq": lambda _: truth_method("bsc-seq"),
     "truth hmm-crowd": lambda _: truth_method("hmm-crowd"),
 }
-"""The rows that only infer, from a random seed. All but the first are the same whatever the seed."""
+"""Rows that only infer the truth, given a random seed. All but the first are deterministic."""
 
 BILSTM_CRF = "bilstm-crf"
-"""How the names of the rows end that have the tagger of `--preset ner` in place of the paper's."""
+"""Suffix of rows with the tagger of `--preset ner` instead of the paper's."""
 
 GOLD_FREE = "gold-free"
-"""How the names of the rows begin that are not given the dev gold."""
+"""Prefix of rows that do not use the dev gold."""
 
 ALL_EPOCHS = "all epochs"
-"""The option of no patience; every epoch is then scored on dev and test."""
+"""Option to disable patience; every epoch is then scored on dev and test."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowSetup:
-    """What a job fits.
+    """Setup of a job.
 
     Attributes:
-        name: The name of the method, a key of ROWS or AGGNET_RULE.
+        name: Name of the method, a key of ROWS or AGGNET_RULE.
         data: The data, with fewer training items if the row says so.
-        task: The configuration of the task with the options of the row.
-        options: The options of the row.
+        task: Configuration of the task with the options of the row.
+        options: Options of the row.
     """
 
     name: str
@@ -377,7 +356,7 @@ class RowSetup:
 
 
 def row_names() -> list[str]:
-    """The names of all rows, without options."""
+    """Return the names of all rows, without options."""
     return [*ROWS, AGGNET_RULE, *TRUTH_ROWS]
 
 
@@ -386,8 +365,8 @@ def set_up(job: Job) -> RowSetup:
     name, *options = job.row.split(", ")
     if name not in ROWS and name != AGGNET_RULE:
         raise OptionError(
-            f"row: no row is called {name!r}.{did_you_mean(name, row_names())} "
-            f"There are {name_list(row_names(), most=60)}."
+            f"row: unknown row {name!r}.{did_you_mean(name, row_names())} "
+            f"Choose one of {name_list(row_names(), most=60)}."
         )
     has_variant = bool(options) and options[0] in (*READINGS, *WEAK_MODELS)
     data, task = load_task(job.task, options[0] if has_variant else "")
@@ -401,7 +380,7 @@ def set_up(job: Job) -> RowSetup:
 def apply_option(
     data: Benchmark, task: PresetConfiguration, option: str, *, seed: int
 ) -> tuple[Benchmark, PresetConfiguration]:
-    """A task with one option of a row applied."""
+    """Apply one option of a row to a task."""
     match option.split():
         case [size, "samples"]:
             return sample_items(data, int(size), seed=seed), task
@@ -413,7 +392,7 @@ def apply_option(
 
 
 def _change_part(method: methods.TaskMethod, what: str, value: str) -> methods.TaskMethod:
-    """Another part of the tagger of `--preset ner`."""
+    """Change a part of the tagger of `--preset ner`."""
     match what:
         case "start":
             return methods.with_start(method, value)
@@ -427,7 +406,7 @@ def _change_part(method: methods.TaskMethod, what: str, value: str) -> methods.T
 
 
 def _change_reading(method: methods.TaskMethod, option: str) -> methods.TaskMethod:
-    """Another strength, imitation or start of the rules, or no patience."""
+    """Change the strength, imitation or start of the rules, or disable patience."""
     match option.split():
         case ["C", strength]:
             return methods.with_strength(method, float(strength))
@@ -440,14 +419,14 @@ def _change_reading(method: methods.TaskMethod, option: str) -> methods.TaskMeth
         case _ if option == ALL_EPOCHS:
             return methods.without_patience(method)
     raise OptionError(
-        f"row: there is no option {option!r}. There are 'C 2', 'k 0.5', 'k 1 - 0.98^t', 'from the classifier', 'start "
+        f"row: unknown option {option!r}. Options are 'C 2', 'k 0.5', 'k 1 - 0.98^t', 'from the classifier', 'start "
         f"majority', 'warm-up 1', 'annotators confusion', 'correlation 0', 'halving 0', 'no rules', {ALL_EPOCHS!r} "
-        f"and '3300 samples', each with a number or name of your own."
+        f"and '3300 samples', with any number or name."
     )
 
 
 Record = dict[str, Any]
-"""Part of a result, as its file holds it."""
+"""Part of a result, as stored in its file."""
 
 
 def run_job(job: Job) -> Record:
@@ -465,7 +444,7 @@ def run_job(job: Job) -> Record:
 
 
 def fit_row(row: RowSetup, seed: int) -> Learned:
-    """Fit the method of a row; `aggnet rule` takes two fits."""
+    """Fit the method of a row; `aggnet rule` requires two fits."""
     if row.name == AGGNET_RULE:
         first = _fit(methods.aggnet(row.task, seed), row)
         return _fit(methods.rules_on_estimate(row.task, first.estimate, seed), row)
@@ -482,7 +461,7 @@ def _fit(built: methods.Built, row: RowSetup) -> Learned:
 
 
 def _history_records(learned: Learned) -> Record:
-    """The epochs; those of the second fit with all labels, too, where there is one."""
+    """Return the epochs, including those of a second fit with all labels, if any."""
     records: Record = {}
     if learned.refit_history:
         records["averaged_from"] = learned.averaged_from
@@ -491,7 +470,7 @@ def _history_records(learned: Learned) -> Record:
 
 
 def _epoch_record(epoch: HistoryRow) -> Record:
-    """An epoch as result files hold it: the names there stay the same when fields are renamed."""
+    """Return an epoch for result files, whose names are stable even if fields are renamed."""
     return {
         "epoch": epoch.epoch,
         "loss": epoch.loss,
@@ -507,7 +486,7 @@ def _epoch_record(epoch: HistoryRow) -> Record:
 
 
 def _infer(job: Job) -> Record:
-    """A truth method's answers, scored; nothing is learnt, so no epoch is chosen."""
+    """Score the answers of a truth method; there is no training, so no epoch is chosen."""
     begin = time.perf_counter()
     data, _ = load_task(job.task)
     labels, corpus = align(data.labels, data.corpus)
@@ -518,7 +497,7 @@ def _infer(job: Job) -> Record:
 
 
 def final_scores(learned: Learned, data: Benchmark) -> dict[str, dict[str, float]]:
-    """What the chosen epoch scores: prediction on the test (and dev) items, and inference on the training items."""
+    """Return the scores of the chosen epoch: prediction on test and dev items, inference on training items."""
     found: dict[str, tuple[Corpus, AnyBeliefs]] = {"inference": (learned.task.corpus, learned.epoch.targets)}
     for prefix, corpus in (("", data.test), ("dev ", data.dev)):
         if corpus is not None:
@@ -530,7 +509,7 @@ def final_scores(learned: Learned, data: Benchmark) -> dict[str, dict[str, float
 
 
 def score_answers(corpus: Corpus, beliefs: AnyBeliefs) -> dict[str, float]:
-    """Accuracy and F1 of the second class; for tags precision, recall and F1 of spans under both schemes."""
+    """Return accuracy and F1 of the second class; for tags, span precision, recall and F1 under both schemes."""
     answer = answers(beliefs, corpus.offsets)
     if corpus.offsets is None:
         return {"accuracy": score(corpus, beliefs), "f1": _second_class_f1(np.asarray(corpus.gold), answer)}
@@ -543,6 +522,6 @@ def score_answers(corpus: Corpus, beliefs: AnyBeliefs) -> dict[str, float]:
 
 
 def _second_class_f1(gold: Ints, answer: Ints) -> float:
-    """F1 of the second class, which is the one to find where there are two, such as spam."""
+    """Return the F1 of the second class, the positive class of binary tasks such as spam."""
     right = int(((gold == 1) & (answer == 1)).sum())
     return 2 * right / max(int((gold == 1).sum() + (answer == 1).sum()), 1)

@@ -1,4 +1,4 @@
-"""The paper's further studies, made from finished runs: sample efficiency, C and k, annotators, patience, time."""
+"""Tables of the paper's further studies from finished runs: sample efficiency, C and k, annotators, patience, time."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from crowdlogic.extensions.paper.results import FinishedRuns, RunResult, format_
 from crowdlogic.extensions.paper.tables import format_cell, metric_names, percentages
 
 AnnotatorScore: TypeAlias = dict[str, Any]
-"""What a run records of an annotator: name, labels, items, skill, estimated and real reliability."""
+"""Record of an annotator in a run: name, labels, items, skill, estimated and real reliability."""
 
 FEW_LABELS = 5
-"""Annotators with at most so many labels are left out, as in the paper: they are too few to judge them by."""
+"""Annotators with at most this many labels are excluded, as in the paper, since these are too few for an estimate."""
 
 
 def sample_table(runs: FinishedRuns, task: str) -> str:
-    """Logic-LNCL and AggNet with fewer training items, and the paper's inference there."""
+    """Return the table of Logic-LNCL and AggNet with fewer training items, with the paper's inference scores."""
     lines = [cells for size in sample_sizes(task) if (cells := _sample_cells(runs, task, size))]
     columns = ["samples", "seeds", "student", "teacher", "inference", "AggNet", "AggNet's inference"]
     return format_table(columns, lines)
 
 
 def _sample_cells(runs: FinishedRuns, task: str, size: int) -> list[object]:
-    """The cells of a sample size; none if nothing was run with it."""
+    """Return the cells of a sample size; empty if there are no runs."""
     metric = metric_names(task)[-1]
     logic, aggnet = (runs.row_runs(task, row_with_samples(row, size, task)) for row in ("logic-lncl", "aggnet"))
     if not logic and not aggnet:
@@ -48,17 +48,17 @@ def _sample_cells(runs: FinishedRuns, task: str, size: int) -> list[object]:
 
 
 def sample_sizes(task: str) -> tuple[int, ...]:
-    """The numbers of training items of the study, all items last."""
+    """Return the numbers of training items in the study, all items last."""
     return (*SAMPLES[task], SIZES[task])
 
 
 def row_with_samples(row: str, size: int, task: str) -> str:
-    """The row with so many training items; the row itself when these are all."""
+    """Return the row name for a number of training items; the row itself for all items."""
     return row if size == SIZES[task] else f"{row}, {size} samples"
 
 
 def sensitivity_table(runs: FinishedRuns, task: str) -> str:
-    """The dev scores with another C or another k; those of Table 2 first."""
+    """Return the table of dev scores with other values of C or k, after those of Table 2."""
     metric = metric_names(task)[-1]
     lines = []
     for row in ("logic-lncl", *sensitivity_rows()):
@@ -72,7 +72,7 @@ def sensitivity_table(runs: FinishedRuns, task: str) -> str:
 
 
 def patience_table(runs: FinishedRuns, task: str, row: str) -> str:
-    """What a row gains without early stopping: the best dev epoch of all, beside that with patience 5."""
+    """Return the table of a row with and without early stopping: the best dev epoch of all, and with patience 5."""
     metric = metric_names(task)[-1]
     lines = []
     for label, name in (("patience 5", row), ("all epochs", f"{row}, all epochs")):
@@ -84,7 +84,7 @@ def patience_table(runs: FinishedRuns, task: str, row: str) -> str:
 
 
 def scored_annotators(run: RunResult) -> list[AnnotatorScore]:
-    """The annotators of a run with enough labels, whose reliability is known."""
+    """Return the annotators of a run with enough labels and known reliability."""
     return [
         one
         for one in run["annotators"]["each"]
@@ -93,13 +93,13 @@ def scored_annotators(run: RunResult) -> list[AnnotatorScore]:
 
 
 def reliability_correlation(annotators: list[AnnotatorScore]) -> float:
-    """Pearson's correlation of estimated and real overall reliability over annotators."""
+    """Return Pearson's correlation of estimated and real overall reliability over annotators."""
     pairs = np.array([(one["estimated"], one["real"]) for one in annotators])
     return float(np.corrcoef(pairs.T)[0, 1])
 
 
 def reliability_table(runs: FinishedRuns, tasks: tuple[str, ...]) -> str:
-    """The correlation of estimated with real reliability."""
+    """Return the table of correlations of estimated and real reliability."""
     lines = []
     for task in tasks:
         by_run = [scored_annotators(run) for run in runs.row_runs(task, "annotators")]
@@ -116,7 +116,7 @@ def _mean_distance(annotators: list[AnnotatorScore]) -> float:
 
 
 def time_table(runs: FinishedRuns, tasks: tuple[str, ...], *, seed: int = 0) -> str:
-    """How long one seed of every row of the tables takes, one run after the other."""
+    """Return the table of the total time for one seed of every row, run sequentially."""
     lines: list[tuple[object, ...]] = []
     total = 0.0
     for task in tasks:
@@ -129,7 +129,7 @@ def time_table(runs: FinishedRuns, tasks: tuple[str, ...], *, seed: int = 0) -> 
 
 
 def run_list(runs: FinishedRuns, task: str) -> list[dict[str, Any]]:
-    """One entry per finished run: its scores, its time and the SHA-256 of its line in the results."""
+    """Return one entry per finished run: its scores, its time and the SHA-256 of its line in the results."""
     return [_run_entry(run) for run in runs.task_runs(task)]
 
 

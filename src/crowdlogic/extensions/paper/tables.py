@@ -1,6 +1,6 @@
-"""The paper's Tables 3, 4 and 5 with our scores, made from finished runs.
+"""Tables 3, 4 and 5 of the paper with our scores from finished runs.
 
-A cell is our mean over seeds ± half its 95 % interval (standard deviation of single runs), a slash, and the paper's.
+A cell has our mean over seeds ± half its 95 % interval (standard deviation of single runs) / the paper's score.
 """
 
 from __future__ import annotations
@@ -39,30 +39,30 @@ Runs: TypeAlias = Sequence[RunResult]
 SPANS = ("precision", "recall", "f1")
 
 INTERVAL = re.compile(r" ± [\d.]+( \([\d.]+\))?")
-"""Half of an interval and the standard deviation, behind a mean."""
+"""Pattern of the half-width and the standard deviation after a mean."""
 
 CLEAR_DIFFERENCE = 1.0
-"""Points of difference above which the paper's order of two methods should be ours, too."""
+"""Minimum difference in points for comparing the order of two methods with the paper's."""
 
 
 def metric_names(task: str) -> tuple[str, ...]:
-    """The metrics of a task, the headline last."""
+    """Return the metrics of a task, the headline metric last."""
     return SPANS if paper_task(task) == NER else ("accuracy",)
 
 
 def percentages(runs: Runs, part: str, metric: str) -> list[float]:
-    """One score of every run, in percent.
+    """Return one score of every run, in percent.
 
     Args:
         runs: The runs.
-        part: What is scored: student, teacher, inference, dev student or dev teacher.
+        part: Scored part: student, teacher, inference, dev student or dev teacher.
         metric: The metric.
     """
     return [100 * run["scores"][part][metric] for run in runs]
 
 
 def format_cell(values: Sequence[float], paper: float | None = None) -> str:
-    """Our mean, and the paper's score behind a slash."""
+    """Format our mean, followed by a slash and the paper's score."""
     suffix = "" if paper is None else f" / {paper:.2f}"
     if not values:
         return f"-{suffix}" if suffix else ""
@@ -70,14 +70,14 @@ def format_cell(values: Sequence[float], paper: float | None = None) -> str:
 
 
 def format_mean(found: MeanInterval) -> str:
-    """A mean ± half its interval (standard deviation)."""
+    """Format a mean ± half its interval (standard deviation)."""
     if found.count < 2:
         return f"{found.mean:.2f}"
     return f"{found.mean:.2f} ± {found.half_width:.2f} ({found.deviation:.2f})"
 
 
 def methods_table(runs: FinishedRuns, task: str) -> str:
-    """Table 3 or 4."""
+    """Return Table 3 or 4."""
     metrics = metric_names(task)
     columns = ["paradigm", "method", "seeds"]
     columns += [f"{part}: {metric}" for part in ("prediction", "inference") for metric in metrics]
@@ -88,19 +88,19 @@ def methods_table(runs: FinishedRuns, task: str) -> str:
 
 
 def _lines(runs: FinishedRuns, task: str) -> tuple[MethodLine, ...]:
-    """The lines of the paper's table, and those beyond it that were run."""
+    """Return the lines of the paper's table, and finished ones beyond it."""
     beyond = BEYOND_TABLES[paper_task(task)]
     return (*TABLES[paper_task(task)], *(line for line in beyond if runs.row_runs(task, line.row)))
 
 
 def drop_intervals(table: str) -> str:
-    """A table without intervals: those of a few runs on simulated data are as wide as the scale."""
+    """Remove the intervals from a table, which are meaningless for a few runs on simulated data."""
     return INTERVAL.sub("", table)
 
 
 def _method_cells(runs: FinishedRuns, task: str, line: MethodLine) -> list[object]:
     metrics = metric_names(task)
-    if is_simulated(task):  # other data: the paper's scores beside ours would invite a comparison
+    if is_simulated(task):  # other data: not comparable with the paper's scores
         line = replace(line, prediction=(), inference=())
     own = runs.row_runs(task, line.row)
     inferring = own if line.inference_row is None else runs.row_runs(task, line.inference_row)
@@ -118,7 +118,7 @@ def _method_cells(runs: FinishedRuns, task: str, line: MethodLine) -> list[objec
 
 
 def _average_cell(line: MethodLine, own: Runs, inferring: Runs, metric: str) -> str:
-    """The mean of prediction and inference, ours and the paper's."""
+    """Format the mean of prediction and inference, ours and the paper's."""
     if line.part is None:
         return ""
     paper = (line.prediction[-1] + line.inference[-1]) / 2 if line.prediction and line.inference else None
@@ -127,7 +127,7 @@ def _average_cell(line: MethodLine, own: Runs, inferring: Runs, metric: str) -> 
 
 
 def oracle_inference(runs: Runs) -> list[float]:
-    """The best inference over all epochs by the training gold, which nobody has; only where inference is learnt."""
+    """Return the best inference score over all epochs (an oracle), if inference changes between epochs."""
     histories = [[epoch["scores"].get("inference") for epoch in run["history"]] for run in runs]
     return [100 * max(scores) for scores in histories if len(set(scores)) > 1]
 
@@ -137,7 +137,7 @@ def _seconds_cell(runs: Runs) -> str:
 
 
 def ablation_table(runs: FinishedRuns, tasks: tuple[str, str] = (SENTIMENT, NER)) -> str:
-    """Table 5."""
+    """Return Table 5."""
     columns = ["method", "seeds"]
     columns += [f"{task} {part}" for task in ("sentiment", "NER") for part in ("prediction", "inference")]
     return format_table([*columns, "average"], [_ablation_cells(runs, line, tasks) for line in TABLE_5])
@@ -159,7 +159,7 @@ def _ablation_cells(runs: FinishedRuns, line: AblationLine, tasks: tuple[str, st
 
 
 def significance_table(runs: FinishedRuns, tasks: tuple[str, ...] = (SENTIMENT, NER)) -> str:
-    """Logic-LNCL against AggNet: t-tests, paired by seed and one-sided, with the paper's t where it has one."""
+    """Return one-sided t-tests of Logic-LNCL against AggNet, paired by seed, with the paper's t if available."""
     lines = [
         _significance_cells(runs, task, who, part)
         for task in tasks
@@ -193,14 +193,14 @@ def _significance_cells(runs: FinishedRuns, task: str, who: str, part: str) -> l
 
 
 def pair_by_seed(first: Runs, second: Runs) -> tuple[Runs, Runs]:
-    """The runs of two rows with the seeds that both have, in the same order."""
+    """Return the runs of two rows with common seeds, in the same order."""
     others = {run["seed"]: run for run in second}
     pairs = [(run, others[run["seed"]]) for run in first if run["seed"] in others]
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
 def order_table(runs: FinishedRuns, task: str) -> str:
-    """The pairs of methods that differ by more than a point in the paper and have the opposite order here."""
+    """Return the pairs of methods that differ by more than a point in the paper and have the opposite order here."""
     if is_simulated(task):
         return "Not compared with the paper's order: these data are simulated."
     lines = []
@@ -212,12 +212,12 @@ def order_table(runs: FinishedRuns, task: str) -> str:
                 better, worse = (one, other) if by > 0 else (other, one)
                 lines.append((part, better, worse, f"{abs(by):+.2f}", f"{-abs(here):+.2f}"))
     if not lines:
-        return "In every pair of methods that the paper sets more than one point apart, the order is the same here."
+        return "All pairs of methods that differ by more than one point in the paper have the same order here."
     return format_table(["", "better in the paper", "than", "by", "here by"], list(dict.fromkeys(lines)))
 
 
 def _paper_and_ours(runs: FinishedRuns, task: str, line: MethodLine, part: str) -> tuple[str, float, float] | None:
-    """A method's name, the paper's headline score and ours; None where one of them is missing."""
+    """Return a method's name, the paper's headline score and ours; None if one of them is missing."""
     is_prediction = part == "prediction"
     paper = line.prediction if is_prediction else line.inference
     own = runs.row_runs(task, line.row if is_prediction else line.inference_row or line.row)

@@ -18,10 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from crowdlogic.annotators.protocol import MOST_CELLS
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.numerics.arrays import Floats, Ints, sum_by
+from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.truth.dependence import WIDTH
 from crowdlogic.truth.near_copies import MIN_COMMON, first_labels
 
@@ -38,10 +37,6 @@ MOST_CONSTANT = 0.5
 LEVEL = 0.98
 """Level of the exact intervals: nominally more than 95 %, because gold items are predicted by fits that know only four
 fifths of the gold, and because a set is one draw among many."""
-PANEL = 0.5
-"""Annotators are a panel if each labelled at least this share of the items on average."""
-OVERDISPERSED = 2.0
-"""Errors are shared if their sums over items have this many times the variance of independent errors."""
 MAX_EXACT = 1_000_000
 """With more remaining items, the binomial interval is used."""
 
@@ -213,35 +208,7 @@ def sharing_sign(labels: CrowdLabels, residuals: Residuals | None, answer: Ints,
         return "most labels are by annotators who only ever give one class, as labelling functions do"
     if residuals is not None and residuals.pairs >= 3 and residuals.share > MOST_RESIDUAL:
         return "pairs of annotators agree far more than independent errors explain, as language models do"
-    active, labelled = np.count_nonzero(counts.sum(axis=1)), np.count_nonzero(labels.labels_per_unit())
-    if labels.n_labels >= PANEL * active * labelled and error_dispersion(labels, answer) >= OVERDISPERSED:
-        return "annotators who label nearly everything err on the same items, as language models do"
     differs = (dawid_skene.argmax(axis=1) != answer)[labels.labels_per_unit() > 1]
     if len(differs) and differs.mean() > MOST_DISAGREEMENT + 2.0 * np.sqrt(0.25 / len(differs)):
         return "models of annotators and votes disagree on more items than in any public crowd"
     return None
-
-
-def error_dispersion(labels: CrowdLabels, answer: Ints) -> float:
-    """Return how much more the errors on a unit vary together than independent ones would: 1 for independent errors.
-
-    The variance of the number of labels of each class on a unit, given its answer, over the variance that it has if
-    annotators answer independently of each other.
-    """
-    size, n_classes = len(labels.annotators), labels.n_classes
-    if size * n_classes**2 > MOST_CELLS or labels.is_sequential or labels.negated is not None:
-        return 1.0  # no table of what an annotator says, or tokens, which depend on their neighbours
-    rows = answer[labels.unit] >= 0
-    unit, annotator, label = labels.unit[rows], labels.annotator[rows], labels.label[rows]
-    given = answer[unit].astype(np.int64)
-    # table[j, m, n], how often annotator j says n of a unit with the answer m
-    cell = (annotator.astype(np.int64) * n_classes + given) * n_classes + label
-    counts = sum_by(cell, size * n_classes**2).reshape(size, n_classes, n_classes)
-    table = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1.0)
-    observed, chance = 0.0, 0.0
-    for n in range(n_classes):
-        expected = table[annotator, given, n]  # [row], how often this annotator says n of a unit with this answer
-        total = sum_by(unit, labels.n_units, (label == n) - expected)
-        observed += float((total**2).sum())
-        chance += float((expected * (1.0 - expected)).sum())
-    return observed / chance if chance > 0 else 1.0

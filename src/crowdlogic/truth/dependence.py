@@ -255,7 +255,7 @@ def _state_rows(
 #
 # Labels alone do not reveal how strongly errors are correlated. At the independent end the posterior of a model of
 # independent annotators is right. At the shared end the n labels of an item are worth one: its evidence is divided by
-# the design effect with a correlation of 1. No public crowd needs more (the worst needs 0.76), and every crowd and
+# the design effect with a correlation of 1. No public crowd needs more (the worst needs 0.84), and every crowd and
 # every simulated team with independent errors lies between the two (`python -m benchmarks.shared_mistakes`).
 
 SHARED_CORRELATION = 1.0

@@ -9,7 +9,13 @@ import polars as pl
 import pytest
 
 from crowdlogic.confidence.annotator_verdicts import annotator_table
-from crowdlogic.confidence.calibration import ENOUGH_ANCHORS, fit_sharpness, infer_calibrated, predict_anchors
+from crowdlogic.confidence.calibration import (
+    ENOUGH_ANCHORS,
+    fit_sharpness,
+    infer_calibrated,
+    mistakes_by_rank,
+    predict_anchors,
+)
 from crowdlogic.data.answers import KnownTruths
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.labels import CrowdLabels
@@ -215,3 +221,20 @@ def test_near_copies_count_once_and_are_named() -> None:
     assert all("near-copy" in str(verdict) for verdict in verdicts["verdict"].to_list()[6:])
     assert str(own.annotators[0]) in str(verdicts["reason"][6])
     assert "near-copy" not in str(verdicts["verdict"][1])
+
+
+def test_the_share_of_the_mistakes_in_the_most_doubtful_answers_is_between_the_ends() -> None:
+    inside = []
+    for seed in range(6):
+        made = simulate_crowd(np.random.default_rng(seed), units=800, annotators=20, classes=3, labels_per_unit=4)
+        found = infer_calibrated(DawidSkene(), made.labels)
+        wrong = (found.answer != made.truth)[np.argsort(found.confidence, kind="stable")]
+
+        shares = mistakes_by_rank(made.labels, found)
+
+        assert [size for size, _, _ in shares] == [50, 100, 200]
+        for size, one, other in shares:
+            low, high = sorted((one, other))
+            inside.append(low - 0.12 <= wrong[:size].sum() / wrong.sum() <= high + 0.12)
+
+    assert np.mean(inside) >= 0.9

@@ -20,7 +20,13 @@ import numpy as np
 
 from crowdlogic.confidence.assessment import assess
 from crowdlogic.confidence.learning_from_gold import MIN_GOLD
-from crowdlogic.confidence.ranges import binomial_interval, checked_range, residual_agreement, sharing_sign
+from crowdlogic.confidence.ranges import (
+    binomial_interval,
+    checked_range,
+    mistakes_in_first,
+    residual_agreement,
+    sharing_sign,
+)
 from crowdlogic.data.answers import drawn_at_random
 from crowdlogic.data.blocks import UNKNOWN, anchor_classes
 from crowdlogic.data.corpus import Corpus
@@ -30,8 +36,16 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.metrics.calibration import log_loss
 from crowdlogic.numerics.arrays import Ints
-from crowdlogic.numerics.logspace import temper
-from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, keep_known, open_units, state_confidence
+from crowdlogic.numerics.logspace import design_effect, temper
+from crowdlogic.truth.dependence import (
+    MIN_BELIEF,
+    PUBLIC_CROWDS,
+    Dependence,
+    keep_known,
+    open_units,
+    probability_wrong,
+    state_confidence,
+)
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth
 from crowdlogic.truth.pool import MethodPool
@@ -173,6 +187,30 @@ def sharpen(
 
 
 # Which answers are confident enough, and which items should be labelled again.
+
+
+def mistakes_by_rank(labels: CrowdLabels, estimate: Estimate) -> list[tuple[int, float, float]]:
+    """Return which share of the mistakes the 50, 100 and 200 most doubtful answers contain, at either end of the range.
+
+    Empty for tags, for estimates without a calibration and for few answers.
+
+    Args:
+        labels: The labels that the estimate was made from.
+        estimate: A calibrated estimate.
+    """
+    scale = estimate.calibration
+    if scale is None or labels.is_sequential or not labels.n_classes or len(estimate.beliefs) != labels.n_units:
+        return []
+    open_answers = np.flatnonzero(estimate.answered & ~(estimate.confidence >= 1.0))
+    order = open_answers[np.argsort(estimate.confidence[open_answers], kind="stable")]
+    q = estimate.beliefs[order]
+    if scale.checked:  # learnt from gold: one scale
+        return mistakes_in_first(np.tile(1.0 - estimate.confidence[order][:, None], (1, 2)))
+    # The posterior of independent annotators again: without the doubt, and with the evidence undivided
+    n = labels.votes()[order].sum(axis=1)
+    own = np.maximum(q - scale.doubt / labels.n_classes, MIN_BELIEF)
+    own = temper(own / own.sum(axis=1, keepdims=True), design_effect(n, scale.correlation))
+    return mistakes_in_first(probability_wrong(own, n, estimate.answer[order]))
 
 
 def split_by_confidence(estimate: Estimate, minimum: float) -> tuple[Ints, Ints]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from crowdlogic.confidence.calibration import mistakes_by_rank
 from crowdlogic.confidence.expected_accuracy import describe_range, expected_accuracy
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER, Estimate
@@ -666,11 +667,21 @@ def _expected_wrong_finding(inputs: ReportInputs, total: float, worth: Threshold
         text = f"The method doubts none {of_all}{by_gold}."
         return ReportFinding(text, Urgency.know, importance=80)
     text = f"{_likely_wrong(inputs, total, label)}{by_gold}"
-    if worth is not None:
+    first = mistakes_by_rank(inputs.labels, inputs.estimate)
+    if first:
+        shares = ", ".join(f"{_share_range(low, high)} in the first {size}" for size, low, high in first)
+        text += f". Check the items in the order of doubt: of the mistakes, {shares} should be there"
+    elif worth is not None:
         which = "the one" if worth.n_below == 1 else f"the {worth.n_below:,}"
         found = percent(worth.share_found)
         text += f". Check {which} below {percent(worth.confidence)} confidence: {found} of the mistakes should be there"
     return ReportFinding(f"{text}.", Urgency.act if total > MANY * n else Urgency.look, importance=80)
+
+
+def _share_range(low: float, high: float) -> str:
+    """Write two shares as a range, or as one if they are the same in percent."""
+    few, many = percent(min(low, high)), percent(max(low, high))
+    return few if few == many else f"{few} to {many}"
 
 
 def _likely_wrong(inputs: ReportInputs, total: float, label: str) -> str:

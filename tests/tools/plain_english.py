@@ -21,6 +21,12 @@ INSTEAD = {
     r"\b(?:came|comes?) to rest\b": "converged",
     r"\bof one's own\b": "user-defined, own",
     r"\b(?:an|a) own\b": "user-defined",
+    r"\bis none that\b": "is not ...",
+    r"\bWhat messages call\b": "Name of ... in messages",
+    r"\bre-fit(?:s|ted|ting)?\b": "refit",
+    r"\bmeanwhile\b": "in the meantime, or leave it out",
+    r"\bof other [a-z]+ than\b": "differ from",
+    r"\btoday's tagger\b": "the name of the model",
 }
 """Pattern -> what to write."""
 

@@ -280,7 +280,7 @@ def read_member(archive: zipfile.ZipFile, member: str, *, packed_size: int, name
         archive: The archive.
         member: The file's name in it; a KeyError if it is not there.
         packed_size: The size of the archive.
-        name: What messages call the archive.
+        name: Name of the archive in messages.
     """
     limit = unpacked_limit(packed_size)
     try:

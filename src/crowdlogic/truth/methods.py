@@ -203,7 +203,7 @@ def as_answers(gold: Any, where: str) -> Answers:
 
 
 GOLD = "the gold"
-"""What messages call it."""
+"""Name in messages."""
 
 
 def _from_table(table: Any) -> Answers:

@@ -67,7 +67,7 @@ def parse_columns(content: bytes, name: str, *, untagged: bool = False) -> Conll
 
     Args:
         content: What the file holds.
-        name: What messages call it.
+        name: Name of the file in messages.
         untagged: Whether tokens may have no tags at all.
     """
     raw = content.removeprefix(b"\xef\xbb\xbf")

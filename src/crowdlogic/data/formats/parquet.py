@@ -291,7 +291,7 @@ def read_parquet(file: BinaryIO, name: str) -> pl.DataFrame:
 
     Args:
         file: The file, opened.
-        name: What messages call it.
+        name: Name of the file in messages.
     """
     if isinstance(file, io.BytesIO):
         check_parquet(file.getvalue(), name)

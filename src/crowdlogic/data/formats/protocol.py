@@ -113,7 +113,7 @@ class FileFormat(Protocol):
 
     Attributes:
         name: The name that `--format` takes, as in the registry.
-        title: What messages call it.
+        title: Name of the format in messages.
         suffixes: The endings of its files' names, such as .csv; the first is the usual one.
         writes_folder: Whether it is written as a folder, whose name says nothing of its format.
         is_database: Whether it is a database, so that its address is not a path.

@@ -66,7 +66,7 @@ class Boundaries(StrEnum):
 
 
 FRAME_NAME = "the table"
-"""What messages call a frame of Python."""
+"""Name of a Python data frame in messages."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -501,7 +501,7 @@ class RefitRunner:
         self._report, self._changed = report or (lambda _: None), Condition()
         self._asked: int | None = None
         self._is_running = self._is_closed = False
-        self._thread = Thread(target=self._work, name="re-fit", daemon=True)
+        self._thread = Thread(target=self._work, name="refit", daemon=True)
         self._thread.start()
 
     @property

@@ -100,7 +100,7 @@ def in_portions(texts: pl.Series, what: str, search: Callable[[pl.Series], pl.Se
 
     Args:
         texts: The texts.
-        what: What messages call the expression.
+        what: Name of the expression in messages.
         search: What it says of some texts.
     """
     if not len(texts):

@@ -1,4 +1,4 @@
-// One item: its text or sentence, what is believed, what everybody said, and what was decided before.
+// View of one item: its text or sentence, the estimated answer, all votes, and earlier decisions.
 
 import { make, percent } from "./dom.js";
 import { drawSentence, SpanEditor } from "./spans.js";

@@ -150,7 +150,7 @@ class Review {
     this.open(await this.api.get(`items/${item}`));
   }
 
-  /** After a re-fit other items come first, and annotators may stand otherwise. */
+  /** After a refit, reload the queue and the standings of the annotators. */
   noticeRefit(progress) {
     if (progress.counts.fits === this.fits) return;
     const isFirst = this.fits === null;

@@ -13,12 +13,12 @@ export function drawProgress(progress) {
   const { now, before } = counts.accuracy;
   byId("accuracy").textContent = now ? interval(now) : "none yet";
   byId("accuracy").title = before ? `Before the review: ${interval(before)}, by ${count(before.n, "random item")}` : "";
-  const waiting = `${count(counts.waiting, "decision")} since the last re-fit`;
-  byId("refit-state").textContent = progress.is_fitting ? "Fitting again; go on meanwhile." : waiting;
+  const waiting = `${count(counts.waiting, "decision")} since the last refit`;
+  byId("refit-state").textContent = progress.is_fitting ? "Refitting; you can continue." : waiting;
   tell(byId("problem"), progress.problem);
 }
 
-/** What the last re-fit changed. */
+/** Show the changes by the last refit. */
 export function drawRefit(last) {
   tell(byId("refit-note"), last ? last.sentence : "");
 }

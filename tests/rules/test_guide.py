@@ -89,7 +89,6 @@ def test_every_command_of_the_guide_prints_what_it_says(
         assert capfd.readouterr().out == expected
 
 
-@pytest.mark.extension("paper")
 def test_the_guide_lists_every_predicate_as_its_definition_says() -> None:
     rows = [row for row in GUIDE.read_text(encoding="utf-8").splitlines() if re.match(r"\| `\w+\(", row)]
     found = [PREDICATES.load(name) for name in PREDICATES]

@@ -23,7 +23,7 @@ needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is no
 VECTORS = WordVectors(("a", "b"), np.ones((2, 3), np.float32))
 
 
-@pytest.mark.extension("paper")
+@pytest.mark.extension("networks", "paper")
 @needs_torch
 def test_a_preset_is_the_papers_configuration_with_its_rules() -> None:
     sentiment, but = configure_method(MethodChoice(preset="sentiment"), CLASSES)
@@ -34,7 +34,7 @@ def test_a_preset_is_the_papers_configuration_with_its_rules() -> None:
     assert encode_options(ner) == encode_options(presets.bilstm_crf().method)
 
 
-@pytest.mark.extension("paper")
+@pytest.mark.extension("networks", "paper")
 @needs_torch
 def test_a_preset_may_be_the_papers_text_to_the_letter() -> None:
     sentiment, _ = configure_method(MethodChoice(preset="sentiment-paper"), CLASSES)
@@ -45,7 +45,7 @@ def test_a_preset_may_be_the_papers_text_to_the_letter() -> None:
     assert bio == presets.ner(TAGS, reading="paper").rules
 
 
-@pytest.mark.extension("paper")
+@pytest.mark.extension("networks", "paper")
 @needs_torch
 def test_changes_vectors_and_device_come_on_top() -> None:
     choice = MethodChoice(
@@ -59,7 +59,7 @@ def test_changes_vectors_and_device_come_on_top() -> None:
     assert method.classifier.training.device == "cpu"
 
 
-@pytest.mark.extension("paper")
+@pytest.mark.extension("networks", "paper")
 @needs_torch
 def test_a_model_named_again_keeps_the_presets_options() -> None:
     same: Any = configure_method(MethodChoice(preset="sentiment", model="kim-cnn"), CLASSES)[0]
@@ -69,7 +69,7 @@ def test_a_model_named_again_keeps_the_presets_options() -> None:
     assert other == replace(presets.sentiment().method, classifier=Linear())
 
 
-@pytest.mark.extension("paper")
+@pytest.mark.extension("networks", "paper")
 @needs_torch
 def test_what_does_not_go_together_is_refused() -> None:
     with pytest.raises(OptionError) as vectors:
@@ -81,7 +81,7 @@ def test_what_does_not_go_together_is_refused() -> None:
     assert str(linear.value) == "raykar has a linear classifier, not kim-cnn. Use aggnet for that."
 
 
-@pytest.mark.extension("paper")
+@pytest.mark.extension("networks", "paper")
 @needs_torch
 @pytest.mark.parametrize("name", LEARNING_METHODS)
 def test_rules_of_a_preset_come_only_with_methods_that_take_rules(name: str) -> None:

@@ -51,3 +51,9 @@ def test_what_is_missing_to_one_is_abstention() -> None:
 
     np.testing.assert_allclose(found[0], [[0.0, 0.5 / 1.5], [0.0, 1.5 / 1.5]], rtol=0, atol=1e-9)
     np.testing.assert_allclose(found[1], [[1.0 / 1.5, 0.0], [0.0, 0.0]], rtol=0, atol=1e-9)
+
+
+def test_a_table_without_any_class_has_no_labelling_functions() -> None:
+    labels = from_arrays(["u", "v"], ["a", "b"], [None, None])
+
+    assert find_labelling_functions(labels).tolist() == [False, False]

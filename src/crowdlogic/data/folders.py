@@ -142,6 +142,9 @@ ZIP_MAGIC = b"PK\x03\x04"
 DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 """What Python's zipfile raises on a damaged archive, or on one that it cannot unpack."""
 
+DAMAGED_NPZ = (*DAMAGED_ZIP, KeyError, AttributeError, TypeError, MemoryError, SyntaxError)
+"""What numpy and zipfile raise on a file that is not an npz file."""
+
 
 @dataclass(frozen=True)
 class Folder(ABC):

@@ -26,7 +26,6 @@ from crowdlogic.data.intake.contract import (
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names, as_text
 from crowdlogic.data.tagging import NOT_SEEN
-from crowdlogic.data.text_tokens import tokenize_corpus
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, FormatError, LabelError
 from crowdlogic.numerics.arrays import Ints
@@ -254,7 +253,11 @@ def to_corpus(items: Any, *, sequential: bool) -> Corpus:
     """
     corpus = items if isinstance(items, Corpus) else _name_items(items)
     if sequential:
-        return corpus if corpus.is_sequential else tokenize_corpus(corpus)
+        if corpus.is_sequential:
+            return corpus
+        from crowdlogic.data.text_tokens import tokenize_corpus
+
+        return tokenize_corpus(corpus)
     if corpus.is_sequential:
         raise CorpusError(
             "These items are sentences of tokens, and the classifier learnt from whole documents. Give it texts."

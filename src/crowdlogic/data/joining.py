@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names, find, sort_classes
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import LabelError, OptionError, parse_choice
-from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.arrays import Bools, Ints
 
 
 def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = Duplicates.error) -> CrowdLabels:
@@ -43,7 +44,7 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
         weight=_join_column([part.weight for part in parts], stays, parts, fill=1.0),
         time=_join_column([part.time for part in parts], stays, parts, fill=np.nan),
         kind=_join_kinds(parts, annotators),
-        negated=_join_negated(parts, stays),
+        negated=_join_column([part.negated for part in parts], stays, parts, fill=False),
         intake=sum((part.intake for part in parts), Intake(duplicates=repeats, policy=policy)),
     )
 
@@ -114,19 +115,11 @@ def _common_offsets(parts: Sequence[CrowdLabels], items: Names) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
-def _join_column(
-    columns: Sequence[Floats | None], stays: Bools, parts: Sequence[CrowdLabels], *, fill: float
-) -> Floats | None:
+def _join_column(columns: Sequence[Any], stays: Bools, parts: Sequence[CrowdLabels], *, fill: float | bool) -> Any:
+    """Join a column of the labels that stay, filled where a table does not have it; None if no table has it."""
     if all(column is None for column in columns):
         return None
     filled = [np.full(p.n_labels, fill) if c is None else c for c, p in zip(columns, parts, strict=True)]
-    return np.concatenate(filled)[stays]
-
-
-def _join_negated(parts: Sequence[CrowdLabels], stays: Bools) -> Bools | None:
-    if all(part.negated is None for part in parts):
-        return None
-    filled = [np.zeros(part.n_labels, dtype=bool) if part.negated is None else part.negated for part in parts]
     return np.concatenate(filled)[stays]
 
 

@@ -19,14 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdlogic.data.files import open_regular, read_bytes
-from crowdlogic.data.folders import DAMAGED_ZIP, read_member
+from crowdlogic.data.folders import DAMAGED_NPZ, read_member
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, FormatError, OptionError
 from crowdlogic.numerics.arrays import Ints
 
 UNKNOWN_WORD = -1
-DAMAGED_NPZ = (*DAMAGED_ZIP, KeyError, AttributeError, TypeError, MemoryError, SyntaxError)
-"""What numpy and zipfile raise on a file that is not an npz file."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

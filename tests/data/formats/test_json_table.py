@@ -50,3 +50,13 @@ def test_problems_name_the_record(tmp_path: Path) -> None:
         read_labels(tmp_path / "l.json")
     with pytest.raises(FormatError, match=r"e\.json: an empty array"):
         read_labels(tmp_path / "e.json")
+
+
+def test_named_fields_are_the_tokens_and_names_of_sentences(tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text('[{"ref": "s", "pieces": ["a", "b"], "crowd": {"w": ["O", "B-X"]}}]')
+    columns = {"item": "ref", "tokens": "pieces"}
+
+    crowd = read_crowd(tmp_path / "s.json", columns=columns)
+
+    assert crowd.labels.items.to_list() == ["s"]
+    assert read_corpus(tmp_path / "s.json", columns=columns).tokens == ("a", "b")

@@ -1,4 +1,4 @@
-"""What an epoch of a fit leaves behind: beliefs and parameters, and a line of the history.
+"""Results of a training epoch: beliefs, parameters and a row of the history.
 
 Axes: i unit, k class, l rule.
 """
@@ -21,19 +21,19 @@ from crowdlogic.numerics.arrays import Floats
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Epoch:
-    """What is believed of the training items after an epoch.
+    """Beliefs about the training items and parameters after an epoch.
 
     Attributes:
-        loss: The classifier's mean loss.
+        loss: Mean loss of the classifier.
         k: The imitation.
-        p: p[i, k], the classifier.
-        q_a: q_a[i, k], classifier and crowd (eq. 13).
-        q_b: q_b[i, k], what the rules make of it (eq. 15).
-        q_f: q_f[i, k], both mixed (eq. 9): the next epoch's targets.
-        annotators: The annotators' parameters (eq. 12).
-        objective: The log evidence of the labels under classifier and annotators, per label; NaN when not computed.
-        factors: factors[l], learnt multipliers of the rules' weights; None when they are not learnt.
-        pair: pair[i, k, k'] of q_f, where tags form chains; None where units are independent.
+        p: p[i, k], predictions of the classifier.
+        q_a: q_a[i, k], posterior of classifier and crowd (eq. 13).
+        q_b: q_b[i, k], projection of q_a by the rules (eq. 15).
+        q_f: q_f[i, k], mixture of q_a and q_b (eq. 9): the targets of the next epoch.
+        annotators: Parameters of the annotators (eq. 12).
+        objective: Log evidence of the labels under classifier and annotators, per label; NaN if not computed.
+        factors: factors[l], learnt multipliers of the rules' weights; None if they are not learnt.
+        pair: pair[i, k, k'] of q_f for chains of tags; None if units are independent.
     """
 
     loss: float
@@ -49,7 +49,7 @@ class Epoch:
 
     @property
     def targets(self) -> AnyBeliefs:
-        """q_f, with the beliefs of neighbours where tags form chains."""
+        """q_f, with the beliefs about neighbouring pairs for chains of tags."""
         return self.q_f if self.pair is None else ChainBeliefs(self.q_f, self.pair)
 
     def __repr__(self) -> str:
@@ -58,7 +58,7 @@ class Epoch:
 
 
 class Views(TypedDict):
-    """The beliefs of an Epoch by the names of its fields."""
+    """Beliefs of an Epoch by field name."""
 
     p: Beliefs
     q_a: Beliefs
@@ -68,34 +68,34 @@ class Views(TypedDict):
 
 
 def make_views(*, p: AnyBeliefs, q_a: AnyBeliefs, q_b: AnyBeliefs, q_f: AnyBeliefs) -> Views:
-    """Beliefs of units as an Epoch holds them; of neighbours those of q_f alone, in the precision of a checkpoint."""
+    """Return beliefs as fields of an Epoch; pairs are only kept for q_f, in the precision of a checkpoint."""
     pair = q_f.pair.astype(np.float32) if isinstance(q_f, ChainBeliefs) else None
     return Views(p=unit_beliefs(p), q_a=unit_beliefs(q_a), q_b=unit_beliefs(q_b), q_f=unit_beliefs(q_f), pair=pair)
 
 
 VIEWS = ("p", "q_a", "q_b", "q_f")
-"""The beliefs of an Epoch."""
+"""Names of the beliefs of an Epoch."""
 
 NUMBERS = ("loss", "k", "objective")
-"""The numbers of an Epoch."""
+"""Names of the numbers of an Epoch."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryRow:
-    """A line of the history.
+    """Row of the training history.
 
     Attributes:
-        epoch: Counted from 1.
-        loss: The classifier's mean loss.
+        epoch: Number of the epoch, starting at 1.
+        loss: Mean loss of the classifier.
         k: The imitation.
         stopping: The stopping score.
-        change: The share of training units whose answer changed.
-        objective: The log evidence of the labels, per label.
-        seconds: How long it took.
-        scores: Other scores by name: inference, dev student, test teacher, ... In the last line of a pass that answers
-            with averaged weights the scores are those of the average, as nothing else in the line is.
-        kept: Whether the epoch became the one to keep.
-        refit: Whether it is of the second pass, with all labels; its stopping score only counts epochs.
+        change: Share of training units whose answer changed.
+        objective: Log evidence of the labels, per label.
+        seconds: Duration.
+        scores: Other scores by name: inference, dev student, test teacher, ... In the last row of a pass with averaged
+            weights, the scores are those of the average, unlike the rest of the row.
+        kept: Whether this became the best epoch.
+        refit: Whether it belongs to the second pass, with all labels, where the stopping score only counts epochs.
     """
 
     epoch: int
@@ -111,20 +111,20 @@ class HistoryRow:
 
 
 EpochCallback: TypeAlias = Callable[[HistoryRow, int], None]
-"""Called after each epoch with its line of the history and the maximum number of epochs."""
+"""Callback after each epoch, called with its row of the history and the maximum number of epochs."""
 
 
 # What a fit asks of a checkpoint; `store.checkpoints.RunCheckpoint` is one in a run directory.
 
 
 class FitCheckpoint(Protocol):
-    """Keeps the state of a fit while it runs."""
+    """Protocol for saving the state of a running fit."""
 
     def save(self, last: Arrays, best: Arrays, note: Mapping[str, Any]) -> None:
         """Replace the checkpoint."""
 
     def load(self) -> tuple[Arrays, Arrays, Mapping[str, Any]] | None:
-        """The last epoch, the best one and the note; None when there is nothing yet."""
+        """Return the last epoch, the best epoch and the note; None if nothing was saved yet."""
 
     def second(self) -> FitCheckpoint:
-        """The checkpoint of the second pass, beside this one."""
+        """Return the checkpoint of the second pass, stored next to this one."""

@@ -15,9 +15,9 @@ IMITATIONS.serves(Imitation)
 
 @dataclass(frozen=True)
 class GrowingImitation:
-    """k(t) = min(maximum, 1 - base^t): little at first, when the classifier knows nothing, then more.
+    """Schedule k(t) = min(maximum, 1 - base^t), which grows as the classifier learns.
 
-    The paper has base 0.94 without a limit for sentiment, and base 0.90 with a limit of 0.8 for named entities.
+    The paper uses base 0.94 without a limit for sentiment, and base 0.90 with a limit of 0.8 for named entities.
     """
 
     name = "growing"
@@ -32,13 +32,13 @@ class GrowingImitation:
             )
 
     def __call__(self, epoch: int) -> float:
-        """The imitation of an epoch."""
+        """Return the imitation of an epoch."""
         return min(self.maximum, 1.0 - self.base**epoch)
 
 
 @dataclass(frozen=True)
 class ConstantImitation:
-    """The same k in every epoch."""
+    """Schedule with the same k in every epoch."""
 
     name = "constant"
 
@@ -48,13 +48,13 @@ class ConstantImitation:
         if not 0 <= self.k <= 1:
             raise OptionError(f"imitation: k lies between 0 and 1, not at {self.k}.")
 
-    def __call__(self, epoch: int) -> float:  # noqa: ARG002 (every epoch is alike)
-        """The imitation of an epoch."""
+    def __call__(self, epoch: int) -> float:  # noqa: ARG002 (independent of the epoch)
+        """Return the imitation of an epoch."""
         return self.k
 
 
 def imitation_at(schedule: Imitation, epoch: int) -> float:
-    """The k of an epoch, validated: a user's function may return anything."""
+    """Return the k of an epoch after validation, since user-defined functions may return anything."""
     k = float(schedule(epoch))
     if not 0 <= k <= 1:
         raise OptionError(f"imitation: epoch {epoch} has k = {k}; it must lie between 0 and 1.")

@@ -1,12 +1,12 @@
-"""More known truths after training: the M- and E-steps of Algorithm 1 again, from where the fit ended.
+"""Refit with additional known truths: M- and E-steps of Algorithm 1, starting from the end of a fit.
 
     annotators = model.m_step(crowd, q_f)        # eq. 12
     q_a = posterior(p, annotators, crowd)        # eq. 13; certain, where the truth is known
     q_b = teacher.project(corpus, q_a, p)        # eq. 15
     q_f = mix(q_a, q_b, k)                       # eq. 9
 
-The classifier stays as it is, which takes seconds instead of minutes, unless it is given epochs to learn in, too. The
-scale of the stated confidence stays the training's: truths that somebody chose to look up cannot calibrate it.
+The classifier is not trained, which takes seconds instead of minutes, unless epochs are requested. The calibration of
+the confidence is kept, because truths that somebody chose to look up are not a random sample.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit, k class.
 """
@@ -33,15 +33,15 @@ from crowdlogic.numerics.arrays import Ints
 from crowdlogic.numerics.logspace import temper
 
 MOST_STEPS = 20
-"""Maximum number of steps with a classifier that stays as it is."""
+"""Maximum number of steps with a fixed classifier."""
 SETTLED = 1e-3
-"""Steps end when no belief changes by more."""
+"""Maximum change of beliefs at convergence."""
 
 
 def known_truths(learned: Learned) -> Ints:
-    """known[i] of a fit: the class of a unit whose truth was given, UNKNOWN elsewhere.
+    """Return known[i] of a fit: the class of a unit with given truth, UNKNOWN elsewhere.
 
-    A saved run does not keep which these are, but with doubt in every stated belief nothing else is certain.
+    A saved run does not store them, but calibrated beliefs are only certain for known truths.
     """
     if len(learned.task.known):
         return learned.task.known
@@ -52,12 +52,12 @@ def known_truths(learned: Learned) -> Ints:
 
 
 def refit(learned: Learned, known: Ints, *, epochs: int = 0) -> Learned:
-    """The outcome of a fit with further truths known, from where it ended; it is not changed itself.
+    """Return a refit with additional known truths, starting from the end of a fit, which is not modified.
 
     Args:
-        learned: The outcome of a fit, or `load_run(folder).learned`.
+        learned: Result of a fit, or `load_run(folder).learned`.
         known: known[i], the class of a unit whose truth is known, UNKNOWN elsewhere.
-        epochs: For so many epochs a copy of the classifier learns, too.
+        epochs: Number of extra training epochs for a copy of the classifier.
     """
     if epochs:
         learned = replace(learned, classifier=deepcopy(learned.classifier))
@@ -71,7 +71,7 @@ def refit(learned: Learned, known: Ints, *, epochs: int = 0) -> Learned:
 
 
 def _iterate(learned: Learned, task: Task, epoch: Epoch, *, epochs: int) -> Epoch:
-    """Steps until the beliefs settle, or so many epochs in which the classifier learns."""
+    """Run `epochs` training epochs, then steps with a fixed classifier until convergence."""
     step = BeliefStep(
         task=task,
         model=learned.model,
@@ -80,7 +80,7 @@ def _iterate(learned: Learned, task: Task, epoch: Epoch, *, epochs: int) -> Epoc
         project=learned.teacher.project,
         classifier=learned.classifier,
     )
-    # a chain has more to say than the beliefs of units that an epoch keeps
+    # chain classifiers return more than the beliefs about units stored in an epoch
     p = predict(learned.classifier, task.corpus) if isinstance(learned.classifier, ChainClassifier) else epoch.p
     for _ in range(epochs):
         fit_epoch(learned.classifier, task.corpus, epoch.targets, task.unit_weights)
@@ -90,7 +90,7 @@ def _iterate(learned: Learned, task: Task, epoch: Epoch, *, epochs: int) -> Epoc
 
 
 def _state(learned: Learned, task: Task, epoch: Epoch) -> Estimate:
-    """The answers, on the scale of the confidence that the training stated."""
+    """Return the estimate, calibrated like that of the training."""
     calibration, labels = learned.estimate.calibration, task.labels
     stated = epoch.q_f
     if calibration is not None:

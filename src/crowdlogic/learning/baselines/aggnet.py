@@ -25,14 +25,14 @@ from crowdlogic.truth.ties import Ties
 
 @dataclass(frozen=True)
 class AggNet(FitMixin):
-    """A classifier and annotators by EM ([AGG]).
+    """AggNet: a classifier and an annotator model, fitted by EM ([AGG]).
 
     Attributes:
-        classifier: What the items say.
-        annotators: What an annotator's label says.
-        start: The truth method whose beliefs are the first targets; see LogicLNCL.
-        doubt: Votes added to every class in the first targets; see LogicLNCL.
-        limits: How long a fit goes on, what stops it, and its random seed.
+        classifier: Classifier for the items.
+        annotators: Annotator model.
+        start: Truth method whose beliefs are the first targets; see LogicLNCL.
+        doubt: Pseudo-count added to every class in the first targets; see LogicLNCL.
+        limits: Number of epochs, stopping criterion and random seed.
     """
 
     classifier: Architecture = Linear()
@@ -46,42 +46,42 @@ class AggNet(FitMixin):
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
-        """Learn from crowd labels; rules are refused."""
+        """Learn from crowd labels; rules are not supported."""
         return learn_without_rules(self, data, checkpoint=checkpoint, callback=callback)
 
 
 class WithoutRules(Protocol):
-    """The options that Algorithm 1 has without rules."""
+    """Protocol for methods that run Algorithm 1 without rules."""
 
     @property
     def name(self) -> str:
-        """The method's name."""
+        """Name of the method."""
 
     @property
     def classifier(self) -> Architecture:
-        """What the items say."""
+        """Classifier for the items."""
 
     @property
     def annotators(self) -> AnnotatorModel:
-        """What an annotator's label says."""
+        """Annotator model."""
 
     @property
     def start(self) -> TruthMethod:
-        """The first targets."""
+        """Truth method for the first targets."""
 
     @property
     def doubt(self) -> float | None:
-        """Votes added to every class in the first targets."""
+        """Pseudo-count added to every class in the first targets."""
 
     @property
     def limits(self) -> TrainingLimits:
-        """How long, and what stops it."""
+        """Number of epochs, stopping criterion and random seed."""
 
 
 def learn_without_rules(
     method: WithoutRules, data: TrainingData, *, checkpoint: FitCheckpoint | None, callback: EpochCallback | None
 ) -> Learned:
-    """Algorithm 1 with a method's classifier and annotators, under the method's name."""
+    """Run Algorithm 1 without rules with the options of a method, under the method's name."""
     refuse_rules(method.name, data)
     algorithm = LogicLNCL(
         classifier=method.classifier,
@@ -101,14 +101,14 @@ def learn_without_rules(
 
 @dataclass(frozen=True)
 class Raykar(FitMixin):
-    """A linear classifier and annotators by EM ([RAY]).
+    """Raykar's method: a linear classifier and an annotator model, fitted by EM ([RAY]).
 
     Attributes:
-        classifier: The linear classifier's options.
-        annotators: What an annotator's label says.
-        start: The first targets, a majority vote; with soft ties they are the shares of the votes.
-        doubt: Votes added to every class in the first targets; see LogicLNCL.
-        limits: How long a fit goes on, what stops it, and its random seed.
+        classifier: The linear classifier.
+        annotators: Annotator model.
+        start: Truth method for the first targets; majority vote with soft ties uses the vote shares.
+        doubt: Pseudo-count added to every class in the first targets; see LogicLNCL.
+        limits: Number of epochs, stopping criterion and random seed.
     """
 
     classifier: Linear = Linear()
@@ -128,5 +128,5 @@ class Raykar(FitMixin):
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
-        """Learn from crowd labels; rules are refused."""
+        """Learn from crowd labels; rules are not supported."""
         return learn_without_rules(self, data, checkpoint=checkpoint, callback=callback)

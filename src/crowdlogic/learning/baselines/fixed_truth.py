@@ -1,8 +1,8 @@
-"""Rules on a truth that another method inferred: the rows MV-Rule, GLAD-Rule and AggNet-Rule of the paper's Table 5.
+"""Rules applied to a truth inferred by another method: MV-Rule, GLAD-Rule and AggNet-Rule in the paper's Table 5.
 
-[LNCL] "Learning from Noisy Crowd Labels with Logics". Algorithm 1 with a fixed posterior: q_a is what another method
-made of the labels and never changes; the rules still correct it (eq. 15), and the classifier learns the mixture
-(eq. 9). Its distance to Logic-LNCL shows what estimating classifier, annotators and truth together is worth.
+[LNCL] "Learning from Noisy Crowd Labels with Logics". Algorithm 1 with a fixed posterior: q_a comes from another method
+and never changes; the rules still correct it (eq. 15), and the classifier is trained on the mixture (eq. 9). The
+difference to Logic-LNCL measures the benefit of estimating classifier, annotators and truth jointly.
 
 Axes: i unit, k class.
 """
@@ -37,18 +37,18 @@ from crowdlogic.truth.ties import Ties
 
 @dataclass(frozen=True)
 class FixedTruth(FitMixin):
-    """Algorithm 1 with q_a from another method.
+    """Algorithm 1 with q_a fixed to the beliefs of another method.
 
     Attributes:
-        truth: The method that infers the truth, or its name; None for the vote that Algorithm 1 starts with (`start`).
-        classifier: What learns.
-        annotators: What an annotator's label says, for the verdicts on annotators and for stopping.
-        projector: How the rules are obeyed.
+        truth: Truth method or its name; None for the majority vote that starts Algorithm 1 (`start`).
+        classifier: Classifier to train.
+        annotators: Annotator model, for the verdicts on annotators and for stopping.
+        projector: Projector that applies the rules.
         imitation: k(t).
         loss: plain (eq. 8) or annotators (eq. 10).
-        start: The vote that is taken as the truth when no method is given.
-        doubt: Votes added to every class in that vote; see LogicLNCL.
-        limits: How long a fit goes on, what stops it, and its random seed.
+        start: Majority vote that is used as the truth if no method is given.
+        doubt: Pseudo-count added to every class in that vote; see LogicLNCL.
+        limits: Number of epochs, stopping criterion and random seed.
     """
 
     truth: TruthMethod | None = None
@@ -71,7 +71,7 @@ class FixedTruth(FitMixin):
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
-        """Infer the truth once, then learn it, corrected by the rules."""
+        """Infer the truth once, then train on it, corrected by the rules."""
         task = prepare_task(
             data.corpus,
             data.labels,
@@ -102,17 +102,17 @@ class FixedTruth(FitMixin):
 
 @dataclass(frozen=True, eq=False)
 class KnownAnswers:
-    """A truth method with given answers: those of another fit on the same labels."""
+    """Truth method that returns the answers of an earlier fit on the same labels."""
 
     estimate: Estimate
 
     @property
     def name(self) -> str:
-        """The method that gave the answers."""
+        """Name of the method that gave the answers."""
         return self.estimate.method
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002
-        """The given answers."""
+        """Return the given answers."""
         if len(self.estimate.beliefs) != labels.n_units:
             raise CorpusError(
                 f"The answers of {self.name} are about {len(self.estimate.beliefs):,} units, the labels about "

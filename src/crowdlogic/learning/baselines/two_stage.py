@@ -1,4 +1,4 @@
-"""Two stages: first decide what is true, then teach a classifier that. And the upper bound: teach it the gold.
+"""Two-stage learning: infer the truth, then train a classifier on it; and the upper bound, training on gold.
 
 Algorithm 1 with a fixed posterior and rules that correct predictions only (the rows "MV-t" of the paper's Table 5).
 
@@ -35,15 +35,15 @@ from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth
 
 @dataclass(frozen=True)
 class TwoStage(FitMixin):
-    """A truth method, then a classifier.
+    """Two-stage method: a truth method, then a classifier.
 
     Attributes:
-        truth: The method that decides the targets: MajorityVote(), DawidSkene(), GLAD(), ..., or its name.
-        classifier: What learns them.
-        hard: Whether it learns the answers, or the beliefs.
-        annotators: What an annotator's label says, for the verdicts on annotators and for stopping.
-        projector: How the rules correct predictions.
-        limits: How long a fit goes on, what stops it, and its random seed.
+        truth: Truth method for the targets: MajorityVote(), DawidSkene(), GLAD(), ..., or its name.
+        classifier: Classifier trained on the targets.
+        hard: Whether the targets are the answers instead of the beliefs.
+        annotators: Annotator model, for the verdicts on annotators and for stopping.
+        projector: Projector with which the rules correct predictions.
+        limits: Number of epochs, stopping criterion and random seed.
     """
 
     truth: TruthMethod = MajorityVote()
@@ -59,13 +59,13 @@ class TwoStage(FitMixin):
 
     @property
     def name(self) -> str:
-        """As tables call it."""
+        """Name of the method in tables."""
         return f"{self.truth.name} + {self.classifier.name}"
 
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
-        """Infer the truth, then learn it."""
+        """Infer the truth, then train the classifier on it."""
         task = prepare_task(
             data.corpus,
             data.labels,
@@ -89,7 +89,7 @@ class TwoStage(FitMixin):
         return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
 
     def targets(self, labels: CrowdLabels, task: Task) -> Beliefs:
-        """What the truth method believes of the labels; its answers alone when hard."""
+        """Return the beliefs of the truth method, or one-hot answers if `hard` is set."""
         estimate = infer_truth(self.truth, labels, task.corpus)
         if not self.hard:
             return estimate.beliefs
@@ -99,13 +99,13 @@ class TwoStage(FitMixin):
 
 @dataclass(frozen=True)
 class Gold(FitMixin):
-    """The upper bound: a classifier that learns the gold. The labels are only used to judge annotators.
+    """Upper bound: a classifier trained on gold. The labels are only used to evaluate the annotators.
 
     Attributes:
-        classifier: What learns.
-        annotators: What an annotator's label says, for the verdicts on annotators.
-        projector: How the rules correct predictions.
-        limits: How long a fit goes on, and its random seed; without a dev set, all epochs are run.
+        classifier: Classifier trained on gold.
+        annotators: Annotator model, for the verdicts on annotators.
+        projector: Projector with which the rules correct predictions.
+        limits: Number of epochs and random seed; without a dev set, all epochs are run.
     """
 
     classifier: Architecture = Linear()
@@ -117,13 +117,13 @@ class Gold(FitMixin):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # No label decides anything here, so none is held out.
+        # The labels are not used for training, so none are held out.
         object.__setattr__(self, "limits", replace(self.limits, held_out=None))
 
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
-        """Learn the gold; no labels are held out."""
+        """Train on gold; no labels are held out."""
         task = prepare_task(
             data.corpus,
             data.labels,
@@ -137,7 +137,7 @@ class Gold(FitMixin):
         gold = np.asarray(task.corpus.gold)
         known = gold != UNKNOWN
         targets = np.where(known[:, None], np.eye(task.labels.n_classes)[gold], 1.0 / task.labels.n_classes)
-        # annotators are judged by the items whose gold is known
+        # annotators are evaluated on the items with gold
         judged = replace(task, training_labels=task.labels.take(known[task.labels.unit]))
         parts = Parts(
             classifier=self.classifier,

@@ -11,6 +11,7 @@ import os
 import re
 import struct
 import sys
+import warnings
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
@@ -287,7 +288,7 @@ def read_member(archive: zipfile.ZipFile, member: str, *, packed_size: int, name
     """
     limit = unpacked_limit(packed_size)
     try:
-        with archive.open(member) as file:
+        with open_member(archive, member) as file:
             content = file.read(limit + 1)
     except DAMAGED_ZIP as problem:
         raise FormatError(f"{name}: the zip archive is damaged ({problem}). Fetch or pack it again.") from problem
@@ -310,7 +311,12 @@ def open_member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     """Open a member for reading. Raise KeyError if it does not exist, and zipfile's errors if it is damaged."""
     entry = archive.getinfo(name)
     if entry.compress_type != ZSTANDARD:
-        return archive.open(entry)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "Overlapped entries")  # recent versions of Python warn about such bombs
+            try:
+                return archive.open(entry)
+            except UserWarning as problem:
+                raise zipfile.BadZipFile(str(problem)) from problem
     if entry.flag_bits & 1:
         raise RuntimeError("the member is encrypted")
     try:

@@ -17,6 +17,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.vectors import WordVectors
@@ -166,7 +167,7 @@ def _simple(kind: Any, value: Any) -> Any:
         return _UNFIT if any(entry is _UNFIT for entry in read) else tuple(read)
     if get_origin(kind) is Mapping:
         return value if isinstance(value, Mapping) else _UNFIT
-    if get_origin(kind) is np.ndarray:
+    if get_origin(kind) in (np.ndarray, NDArray):  # from numpy 2.5 on, NDArray is an alias of its own
         return _array(value)
     return value if kind is Any else _UNFIT
 

@@ -41,7 +41,7 @@ ERRORS = [
     ("1: Label(S, C) & S == C -> Predicted(S, C)", 18, "S == C compares an item or token with a class."),
     ("1: Contains(S, 'x') -> Label(S, C)", 33, "the class C stands in the head alone, so the rule would be violated for every class but one. Bind it in the body, for example with Label(S, C); or quote it, if it is itself a class: 'C'."),
     ("1: Label(S, 'pos')", 10, "nothing says what S is: it must stand in an atom of the body that is not negated. For a rule about every item, add Matches(S, '.'); about every token, Token(S, W)."),
-    ("1: Label(S, C) & !Similar(S, T) -> Predicted(S, C)", 30, "nothing says what T is: it must stand in an atom of the body that is not negated. For a rule about every item, add Matches(T, '.'); about every token, Token(T, W)."),
+    ("1: Label(S, C) & !Similar(S, T) -> Predicted(S, C)", 30, "nothing says what T is: it must stand in an atom of the body that is not negated."),
     ("1: Label(S, C) & Predicted(B, C) -> After(S, 'but', B)", 28, "the text B is derived only under a negation; derive it in the body."),
     ("1: Label(S, 'pos') + Similar(S, +T) <= 1", 34, "a sum such as +T runs over classes only, as in Label(S, +C) = 1."),
     ("1: Label(S, +C) + Predicted(S, C) <= 1", 14, "C is both summed over and bound in this rule."),
@@ -67,7 +67,7 @@ def test_hard_rules_of_one_body_and_different_classes_contradict_each_other() ->
         "Contains(S, 'b') & Matches(S, 'q') -> Label(S, 'y') .\n"
     )
 
-    (found,) = check(rules, classes=("x", "y"))
+    (found,) = (one for one in check(rules, classes=("x", "y")) if "contradicts" in one.what)
 
     assert found.place.line == 2
     assert "this contradicts the rule at the rules:1:1: both are hard" in found.what

@@ -64,7 +64,7 @@ def test_all_syntax_errors_of_a_file_are_reported_together(tmp_path: Path) -> No
         check_rules(CheckRulesOptions(rules=str(rules)))
 
     places = re.findall(r"^bad.rules:(\d+:\d+)", str(raised.value), flags=re.MULTILINE)
-    assert places == ["2:22", "4:4", "5:1", "6:36"]  # line 3 ends too early, which shows at the start of line 4
+    assert places == ["2:22", "4:4", "5:1", "6:35"]  # line 3 ends too early, which shows at the start of line 4
 
 
 def test_audit_run_and_report_have_the_same_verdicts(trained: Trained) -> None:

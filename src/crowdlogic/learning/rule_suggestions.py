@@ -62,6 +62,8 @@ DISCOURSE_TEXTS, CONNECTIVES = 5_000, 120
 """Maximum number of texts and of connectives that are cut into clauses."""
 MIN_GAIN, NOT_REDUNDANT = 2.0, 0.25
 """What a rule must add, in nats and as a share of what it would add alone, after two standard errors."""
+MORE_OFTEN = 1.3
+"""How many times as often as elsewhere a tag stands before another one that it may precede."""
 MIN_Z_DISCOURSE = 3.0
 """Minimum standard score of a connective."""
 CLAUSE_STRENGTH = 2.0
@@ -240,7 +242,7 @@ def _document_shapes(corpus: Corpus) -> Iterable[_Shape]:
             "word", unit[rows], number[code[rows]], [f"Contains(S, {quote(w)})" for w in chosen], n, len(chosen)
         )
         yield from _phrases(unit, code, often, number, chosen, n)
-        yield from _endings(unit[rows], number[code[rows]], chosen, n)
+        yield from _endings(unit[usable[code]], code[usable[code]], names, n)
     yield from _characters(texts, n)
     found = [texts.str.contains(pattern).fill_null(False).to_numpy() for pattern in PATTERNS.values()]
     at = [np.flatnonzero(one) for one in found]
@@ -266,22 +268,16 @@ def _phrases(unit: Ints, code: Ints, often: Bools, number: Ints, chosen: Sequenc
     yield _shape("phrase", unit[rows[keep]], renumbered[column[keep]], body, n, len(distinct))
 
 
-def _endings(unit: Ints, column: Ints, chosen: Sequence[str], n: int) -> Iterable[_Shape]:
-    """Words of at least five letters with the same ending of three letters; several words or none."""
-    endings = pl.Series([word[-3:] if len(word) >= 5 and word.isalpha() else "" for word in chosen], dtype=pl.String)
-    if not len(endings):
-        return
-    known, _ = _encode(endings)
-    names = dict(zip(known.tolist(), endings.to_list(), strict=True))
-    distinct = [
-        c for c, count in zip(*np.unique(known, return_counts=True), strict=True) if count >= 3 and names[int(c)]
-    ]
-    place = np.full(int(known.max()) + 1, -1)
-    place[distinct] = np.arange(len(distinct))
-    found = place[known[column]]
-    rows = found >= 0
-    bodies = ["Matches(S, " + quote(r"(?i)\w\w" + names[int(c)] + r"\b") + ")" for c in distinct]
-    yield _shape("ending", unit[rows], found[rows], bodies, n, len(distinct))
+def _endings(unit: Ints, column: Ints, words: pl.Series, n: int) -> Iterable[_Shape]:
+    """Words of at least five letters with the same ending of three letters; several words, which may be rare."""
+    known, names = _encode(words.str.extract(r"^\p{L}{2,}(\p{L}{3})$", 1).fill_null(""))
+    kinds = np.bincount(known, minlength=len(names))  # the number of words with each ending
+    usable = (kinds >= 3) & (names != "").to_numpy() & _frequent(known[column], len(names))
+    place, found = np.cumsum(usable) - 1, known[column]
+    rows = usable[found]
+    distinct = names.gather(np.flatnonzero(usable)).to_list()
+    bodies = ["Matches(S, " + quote(r"(?i)\w\w" + ending + r"\b") + ")" for ending in distinct]
+    yield _shape("ending", unit[rows], place[found[rows]], bodies, n, len(distinct))
 
 
 def _characters(texts: pl.Series, n: int) -> Iterable[_Shape]:
@@ -563,19 +559,24 @@ def _discourse(fit: RuleFreeFit, first: Bools, second: Bools, rng: np.random.Gen
     together = pl.concat([clauses for _, _, behind, ahead in cuts for clauses in (behind, ahead)])
     distinct, code = _encode(together)[1], _encode(together)[0]
     p = predict_texts(model, distinct.to_list())[code]
+    whole = predict_texts(model, column.to_list())
     evidence, log_share = fit.evidence[0].astype(np.float64)[rows], np.log(fit.class_shares[0])
     found, begin = [], 0
     for word, at, _, _ in cuts:
         # log-likelihood of the labels if the clause behind the word decides, minus that of the clause ahead of it
         sides = []
-        for _ in range(2):
-            tilted = log_share + CLAUSE_STRENGTH * p[begin : begin + len(at)]
+        for part in (p[begin : begin + len(at)], p[begin + len(at) : begin + 2 * len(at)], whole[at]):
+            tilted = log_share + CLAUSE_STRENGTH * part
             sides.append(_log_sum(tilted + evidence[at]) - _log_sum(tilted))
-            begin += len(at)
-        found.append((word, sides[0] - sides[1]))
-    usual = np.median([difference.mean() for _, difference in found])
+        begin += 2 * len(at)
+        # a clause decides if it says more than the whole text does
+        decides = max(sides[0].mean(), sides[1].mean()) > sides[2].mean()
+        found.append((word, sides[0] - sides[1], decides))
+    usual = np.median([difference.mean() for _, difference, _ in found])
     scored = []
-    for word, difference in found:
+    for word, difference, decides in found:
+        if not decides:
+            continue
         z = (difference.mean() - usual) / math.sqrt(difference.var() / len(difference) + 1e-12)
         scored.append((abs(float(z)), "After" if z > 0 else "Before", word))
     scored.sort(reverse=True)
@@ -611,7 +612,7 @@ def _transitions(fit: RuleFreeFit, first: Bools) -> list[str]:
         if cases < MIN_CASES:
             continue
         rate = pairs[:, k] / cases
-        allowed = [m for m in np.argsort(-rate) if rate[m] > 2 * share[m] and rate[m] > 0.02]
+        allowed = [m for m in np.argsort(-rate) if rate[m] > MORE_OFTEN * share[m] and rate[m] > 0.02]
         if not allowed or rate[allowed].sum() < 0.5 or share[allowed].sum() > 0.6:
             continue
         head = " | ".join(f"Label(P, {quote(classes[m])})" for m in sorted(allowed))

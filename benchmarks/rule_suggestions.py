@@ -65,7 +65,7 @@ def draw_texts(rng: np.random.Generator, n: int) -> Corpus:
             if rng.random() < 0.25:
                 row.insert(int(rng.integers(len(row) + 1)), often)
         words.append(row)
-    for i in rng.permutation(n)[: n // 4]:
+    for i in rng.permutation(n)[: n // 4].tolist():
         other = int((truth[i] + rng.integers(1, 3)) % 3)
         words[i] = [*noise(6, other, 0.6), "but", *noise(6, int(truth[i]), 0.6)]
     for name, head in (("refund", 1), ("never mind", 2), ("ending", 0), ("!", 1)):
@@ -74,7 +74,7 @@ def draw_texts(rng: np.random.Generator, n: int) -> Corpus:
         cases = np.concatenate(
             [rng.choice(same, right.sum(), replace=False), rng.choice(other, (~right).sum(), replace=False)]
         )
-        for i in cases:
+        for i in cases.tolist():
             word = ENDED[rng.integers(len(ENDED))] if name == "ending" else name
             at = int(rng.integers(len(words[i])))
             if name == "!":
@@ -107,7 +107,7 @@ def draw_sentences(rng: np.random.Generator, n: int) -> Corpus:
         cases = np.concatenate(
             [rng.choice(same, right.sum(), replace=False), rng.choice(other, (~right).sum(), replace=False)]
         )
-        for i in cases:
+        for i in cases.tolist():
             at = i - 1 if name == "dear" else i
             if not free[at]:
                 continue

@@ -66,8 +66,8 @@ def draw_texts(rng: np.random.Generator, n: int) -> Corpus:
                 row.insert(int(rng.integers(len(row) + 1)), often)
         words.append(row)
     for i in rng.permutation(n)[: n // 4].tolist():
-        other = int((truth[i] + rng.integers(1, 3)) % 3)
-        words[i] = [*noise(6, other, 0.6), "but", *noise(6, int(truth[i]), 0.6)]
+        opposite = int((truth[i] + rng.integers(1, 3)) % 3)
+        words[i] = [*noise(6, opposite, 0.6), "but", *noise(6, int(truth[i]), 0.6)]
     for name, head in (("refund", 1), ("never mind", 2), ("ending", 0), ("!", 1)):
         right = rng.random(round(CASES * n)) < RIGHT
         same, other = np.flatnonzero(truth == head), np.flatnonzero(truth != head)

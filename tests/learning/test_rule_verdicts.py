@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from benchmarks.rule_verdicts import draw_planted, judge
+from benchmarks.rule_suggestions import PLANTED_TAGS, PLANTED_TEXTS, draw_sentences, draw_texts, is_planted
+from benchmarks.rule_verdicts import draw_planted, judge, label_corpus
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.labels import CrowdLabels
@@ -136,6 +137,31 @@ def test_a_planted_word_is_suggested_in_any_script(word: str) -> None:
 
     assert word.lower() in found.suggestions[0].rule or "thanks" in found.suggestions[0].rule
     assert any(word.lower() in one.rule for one in found.suggestions) or len(found.suggestions) == 1
+
+
+def test_planted_rules_of_five_shapes_are_suggested() -> None:
+    for draw, planted in ((draw_texts, PLANTED_TEXTS), (draw_sentences, PLANTED_TAGS)):
+        rng = np.random.default_rng(0)
+        corpus = draw(rng, 2000 if draw is draw_texts else 600)
+
+        suggestions = suggest_rules(label_corpus(rng, corpus, "strong"), corpus).suggestions[:20]
+
+        for shape, words in planted.items():
+            assert any(is_planted(one, shape, words) for one in suggestions), shape
+
+
+def test_neighbours_and_thresholds_are_suggested_for_items_with_features() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=600).astype(np.int32)
+    x = rng.normal(size=(600, 4)) + 4.0 * np.stack([truth == 0, truth == 1, truth == 2, truth == 3], axis=1)
+    names = pl.Series([f"i{i}" for i in range(600)])
+    corpus = Corpus(names, features=x, feature_names=("a", "b", "c", "noise"), classes=("c0", "c1", "c2"), gold=truth)
+
+    rules = [one.rule for one in suggest_rules(label_corpus(rng, corpus, "strong"), corpus).suggestions]
+
+    assert any("Nearest(S, U, '5')" in rule for rule in rules)
+    assert any("Above(S, 'b'" in rule and "'c1'" in rule for rule in rules)
+    assert not any("'noise'" in rule for rule in rules)
 
 
 def test_hostile_texts_cannot_become_rule_syntax() -> None:

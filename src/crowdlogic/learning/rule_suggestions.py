@@ -35,12 +35,14 @@ from crowdlogic.learning.rule_verdicts import GRID, RuleFreeFit, fit_without_rul
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.rules.audit import Outcome, RuleVerdict
 from crowdlogic.rules.blocks import Predictions, distances
+from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import GroundRule
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates.text import after, before
 from crowdlogic.rules.predicates.tokens import shape
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.rules.transitions import find_grammar
 
 MOST = 30
 """Maximum number of suggested rules."""
@@ -56,6 +58,10 @@ MIN_Z = 2.5
 """Minimum standard score of a candidate on the first half."""
 MIN_HOLDS = 0.5
 """Minimum share of the cases in which a suggested rule holds."""
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+"""Where thresholds on features are tried."""
+MOST_FEATURE_CELLS, MOST_NEIGHBOURED = 2_000_000, 20_000
+"""Maximum number of cells of the features that are looked at, and of units whose neighbours are."""
 STRENGTH = 5.0
 """The strength C for which weights are suggested."""
 DISCOURSE_TEXTS, CONNECTIVES = 5_000, 120
@@ -338,6 +344,24 @@ def _token_shapes(corpus: Corpus) -> Iterable[_Shape]:
     )
 
 
+def _feature_shape(corpus: Corpus, variable: str) -> _Shape:
+    """Thresholds on named features, at some of their quantiles."""
+    n = corpus.n_units
+    features: Any = corpus.features  # dense or sparse
+    x = sparse.csc_array(features)[:, : max(1, MOST_FEATURE_CELLS // max(n, 1))].toarray()
+    names = corpus.feature_names or tuple(map(str, range(x.shape[1])))
+    units: list[Ints] = [np.zeros(0, dtype=np.int64)]
+    bodies: list[str] = []
+    for d in range(x.shape[1]):
+        for threshold in np.unique(np.quantile(x[:, d], QUANTILES)):
+            text = f"{threshold:.4g}"
+            above = x[:, d] >= float(text)
+            units += [np.flatnonzero(above), np.flatnonzero(~above)]
+            bodies += [f"{name}({variable}, {quote(names[d])}, '{text}')" for name in ("Above", "Below")]
+    column = np.repeat(np.arange(len(bodies)), [len(one) for one in units[1:]])
+    return _shape("feature", np.concatenate(units), column, bodies, n, len(bodies))
+
+
 # --- scoring ---------------------------------------------------------------------------------------------------------
 
 
@@ -374,8 +398,12 @@ def suggest_rules(
             "All labels are of one class, so there is nothing that a rule could say. "
             "Give labels of at least two classes."
         )
-    if corpus.texts is None and corpus.tokens is None:
-        raise CorpusError("The items have no texts to find rules in. Give items with a column of texts.")
+    has_text = corpus.texts is not None or corpus.tokens is not None
+    if not has_text and corpus.features is None:
+        raise CorpusError(
+            "The items have no texts to find rules in. Give items with a column of texts, or numeric features "
+            "(--features)."
+        )
     say("annotators")
     known = fit or fit_without_rules(labels, corpus, gold=gold, seed=seed)
     item = labels.item_of_unit
@@ -389,25 +417,30 @@ def suggest_rules(
     half_of_item[rng.permutation(informed_items)[: len(informed_items) // 2]] = True
     first, second = half_of_item[item] & known.informed, ~half_of_item[item] & known.informed
     found = _Scored(known, first, second)
-    shapes = (
-        _token_shapes(corpus)
-        if corpus.is_sequential
-        else _document_shapes(replace(corpus, texts=tuple(text or "" for text in corpus.texts or ())))
-    )
+    shapes: Iterable[_Shape] = ()
+    if corpus.is_sequential and has_text:
+        shapes = _token_shapes(corpus)
+    elif corpus.texts is not None:
+        shapes = _document_shapes(replace(corpus, texts=tuple(text or "" for text in corpus.texts)))
     variable = "T" if corpus.is_sequential else "S"
     for one in shapes:
         say(one.name)
         found.add(one)
+    if corpus.features is not None:
+        say("features")
+        found.add(_feature_shape(corpus, variable))
     say("choosing")
     chosen = found.choose(FINAL)
     rules = [
         (f"{shape_name}", f"{{weight}}: {body} -> Label({variable}, {quote(str(labels.classes[k]))})")
         for shape_name, body, k in chosen
     ]
-    if not corpus.is_sequential:
+    if corpus.features is not None and corpus.n_units <= MOST_NEIGHBOURED:
+        rules += [("neighbours", f"{{weight}}: Nearest({variable}, U, '5') & Label({variable}, C) -> Label(U, C)")]
+    if not corpus.is_sequential and has_text:
         say("discourse")
         rules += [("discourse", rule) for rule in _discourse(known, first, second, rng)]
-    else:
+    if corpus.is_sequential:
         say("transitions")
         rules += [("transition", rule) for rule in _transitions(known, first)]
         if len(corpus.items) and corpus.tokens is not None:
@@ -594,7 +627,14 @@ def _log_sum(log: Floats) -> Floats:
 
 
 def _transitions(fit: RuleFreeFit, first: Bools) -> list[str]:
-    """For each tag, the tags that may precede it, where nearly all of its cases have one of few."""
+    """For each tag, the tags that may precede it, where nearly all of its cases have one of few.
+
+    Of span tags (BIO, BIOES) the candidates are the rules of their grammar.
+    """
+    grammar = find_grammar(fit.labels)
+    if grammar is not None:
+        written = expand(parse_rules(f"1.0: include {grammar}"), fit.labels.classes)
+        return [f"{{weight}}: {str(rule).partition(': ')[2]}" for rule in written.rules]
     classes, offsets = [str(name) for name in fit.labels.classes], np.asarray(fit.labels.offsets)
     answer = fit.beliefs.argmax(axis=1)
     begins = np.zeros(len(answer), dtype=bool)
@@ -666,7 +706,7 @@ def _examples(fit: RuleFreeFit, rule: GroundRule) -> tuple[tuple[str, ...], tupl
 
 def _item_text(corpus: Corpus, item: int, unit: int) -> str:
     if corpus.tokens is None or corpus.offsets is None:
-        return (corpus.texts or ("",))[item]
+        return corpus.texts[item] if corpus.texts else str(corpus.items[item])
     begin, end = int(corpus.offsets[item]), int(corpus.offsets[item + 1])
     a, b = max(begin, unit - 4), min(end, unit + 5)
     return " ".join(f"[{t}]" if i == unit else t for i, t in enumerate(corpus.tokens[a:b], start=a))

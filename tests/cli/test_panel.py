@@ -123,3 +123,19 @@ def test_a_stray_grade_and_groups_of_nobody_are_refused(run: Run) -> None:
     assert (stray.code, nobody.code) == (2, 2)
     assert "'judge1' gives item 'i3' the grade 110, outside the scale 0 to 2" in stray.err
     assert "names no annotator of the labels ('judge9', ...)" in nobody.err
+
+
+def test_judges_are_tested_against_people(run: Run) -> None:
+    table, truth = judges(5, skills=[0.8, 0.8, 0.8, 0.85, 0.35], items=200)
+    write_panel(table[:, 3:], truth, gold=0, names=["good", "poor"])
+    rows = [f"i{i},person{j},{label}" for (i, j), label in np.ndenumerate(table[:, :3])]
+    Path("people.csv").write_text("\n".join(["item,annotator,label", *rows]) + "\n")
+    Path("others.csv").write_text("item,annotator,label\nx,a,1\n")
+
+    done = run("panel", "labels.csv", "--people", "people.csv", "--json")
+    wrong = run("panel", "labels.csv", "--people", "others.csv")
+
+    assert [judge["winning_rate"] for judge in json.loads(done.out)["judges"]] == [1.0, 0.0]
+    assert "a person may be replaced by: good." in done.err
+    assert wrong.code == 2
+    assert "others.csv: no item is among those of the judges" in wrong.err

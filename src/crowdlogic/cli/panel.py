@@ -28,6 +28,7 @@ class JudgeOutput:
         right_on_gold: Right labels on gold items.
         gold: Labels on gold items.
         group: The judge whose near-copy this one is, or the judge itself.
+        winning_rate: With --people: the share of the people whom the judge may replace; null if it was not tested.
     """
 
     name: str
@@ -37,6 +38,7 @@ class JudgeOutput:
     right_on_gold: int
     gold: int
     group: str
+    winning_rate: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +80,10 @@ def command(
     groups: Annotated[
         str | None, typer.Option("--groups", metavar="FILE", help="Judges that count once: annotator, group.")
     ] = None,
+    people: Annotated[
+        str | None,
+        typer.Option("--people", metavar="FILE", help="Labels by people: may a judge replace a person?"),
+    ] = None,
     ordered: Annotated[bool, typer.Option("--ordered", help="The order of the classes means something.")] = False,
     nominal: Annotated[bool, typer.Option("--nominal", help="Numbers are names of classes without an order.")] = False,
     seed: SeedOption = 0,
@@ -92,6 +98,7 @@ def command(
         labels=labels,
         gold=gold,
         groups=groups,
+        people=people,
         gold_is_random=not chosen,
         ordered=True if ordered else False if nominal else None,
         out=out,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from crowdlogic.confidence.alternative_annotator import AlternativeAnnotator, alternative_annotator_test
 from crowdlogic.confidence.assessment import Assessment, assess
 from crowdlogic.confidence.expected_accuracy import describe_mistakes, expected_accuracy
 from crowdlogic.confidence.ranges import binomial_interval
@@ -42,6 +43,7 @@ class PanelOptions:
         labels: The file of labels or scores.
         gold: A file of items whose truth is known (item, label), to learn from.
         groups: A file of annotator and group: annotators of one group count once.
+        people: A file of labels of the same items by people, to test whether a judge may replace a person.
         gold_is_random: Whether the gold items are a random sample of the items.
         ordered: Whether the classes are ordered; None to take numbers with three values or more as ordered.
         out: A file for the answers; None to write none.
@@ -52,6 +54,7 @@ class PanelOptions:
     labels: str
     gold: str | None = None
     groups: str | None = None
+    people: str | None = None
     gold_is_random: bool = True
     ordered: bool | None = None
     out: str | None = None
@@ -68,12 +71,14 @@ class PanelResult:
         gold: gold[i], UNKNOWN where it is not known.
         found: The assessment.
         notices: What a person should know about the input.
+        replaces: The alternative annotator test of each judge; empty without labels of people.
     """
 
     labels: CrowdLabels
     gold: Ints
     found: Assessment
     notices: tuple[str, ...]
+    replaces: tuple[AlternativeAnnotator | None, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -130,6 +135,16 @@ class PanelResult:
             said.append(f"The {size} most doubtful items contain about {shares} of the mistakes.")
         if found.gold_note:
             said.append(found.gold_note)
+        tested = [(name, one) for name, one in zip(names, self.replaces, strict=False) if one is not None]
+        if tested:
+            able = list_names([name for name, one in tested if one.passes]) or "no judge"
+            own = float(np.mean([one.person_advantage for _, one in tested]))
+            said.append(
+                f"By the alternative annotator test, a person may be replaced by: {able}. On average people are at "
+                f"least as close to other people as a judge is on {percent(own)} of the items."
+            )
+        elif self.replaces:
+            said.append("People share too few items for the alternative annotator test: 30 each are needed.")
         return said
 
     def _accuracy(self) -> str:
@@ -173,6 +188,11 @@ class PanelResult:
         parts += ["gives one answer only"] if len(own) > 2 and len(np.unique(own)) == 1 else []
         return "; ".join(parts)
 
+    def _winning_rate(self, j: int) -> float | None:
+        """Return the share of the people whom judge j may replace; None if that was not tested."""
+        tested = self.replaces[j] if self.replaces else None
+        return None if tested is None else tested.winning_rate
+
     def figures(self) -> dict[str, Any]:
         """The same as plain data."""
         found, (hits, seen), (low, high) = self.found, self.judge_scores(), self.found.reliability_range
@@ -187,6 +207,7 @@ class PanelResult:
                     "right_on_gold": int(hits[j]),
                     "gold": int(seen[j]),
                     "group": self.names[int(found.similarity.group[j])],
+                    "winning_rate": self._winning_rate(j),
                 }
                 for j, name in enumerate(self.names)
             ],
@@ -204,9 +225,9 @@ class PanelResult:
 
 def assess_panel(options: PanelOptions) -> PanelResult:
     """Read labels, gold and groups, and assess the panel; write the answers if a file is named."""
-    check_outputs((options.out,), read=(options.labels, options.gold, options.groups))
+    check_outputs((options.out,), read=(options.labels, options.gold, options.groups, options.people))
     check_writable(options.out)
-    by_file = options.input.by_file(options.labels, options.gold)
+    by_file = options.input.by_file(options.labels, options.gold, options.people)
     reading = by_file[options.labels]
     labels = replace(reading, classes=reading.classes or score_names(options.labels)).read_crowd(options.labels).labels
     if labels.is_sequential:
@@ -241,7 +262,38 @@ def assess_panel(options: PanelOptions) -> PanelResult:
     if options.out is not None:
         write_estimate(options.out, found.estimate)
     notices += _similar_names(labels)
-    return PanelResult(labels=labels, gold=gold, found=found, notices=tuple(notices))
+    replaces: tuple[AlternativeAnnotator | None, ...] = ()
+    if options.people is not None:
+        replaces = compare_with_people(
+            labels, by_file[options.people].read_crowd(options.people).labels, options.people
+        )
+    return PanelResult(labels=labels, gold=gold, found=found, notices=tuple(notices), replaces=replaces)
+
+
+def compare_with_people(
+    labels: CrowdLabels, people: CrowdLabels, source: str
+) -> tuple[AlternativeAnnotator | None, ...]:
+    """Return the alternative annotator test of each judge against people.
+
+    Args:
+        labels: The labels of the judges.
+        people: The labels of people.
+        source: The file of the people's labels, for messages.
+    """
+    where = find(as_text(people.items), as_text(labels.items))  # where[i], the panel's item of each item of the people
+    if (where < 0).all():
+        raise DataError(f"{source}: no item is among those of the judges ({name_list(labels.items[:3])}, ...).")
+    code = {str(name): k for k, name in enumerate(people.classes)}
+    theirs = np.array([code.get(str(name), -1) for name in labels.classes])  # judges' classes as the people's
+    if (theirs < 0).all():
+        raise DataError(f"{source}: expected the judges' classes ({name_list(labels.classes)}), found others.")
+    tests = []
+    for j in range(len(labels.annotators)):
+        rows = labels.annotator == j
+        said = np.full(labels.n_units + 1, -1)  # the last entry is for items that the judges do not have
+        said[labels.unit[rows]] = theirs[labels.label[rows]]
+        tests.append(alternative_annotator_test(people, said[where]))
+    return tuple(tests)
 
 
 def join_gold(labels: CrowdLabels, answers: Answers, values: Floats | None) -> tuple[CrowdLabels, Ints, Floats | None]:

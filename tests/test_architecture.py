@@ -26,6 +26,7 @@ PROTOCOLS = {
     "ANNOTATOR_MODELS": "annotators/protocol.py",
     "CLASSIFIERS": "classifiers/protocol.py",
     "LEARNING_METHODS": "learning/method.py",
+    "COSTS": "learning/choice.py",
     "MODEL_ADAPTERS": "learning/method.py",
     "STOPPING_RULES": "learning/stopping.py",
     "IMITATIONS": "learning/imitation.py",

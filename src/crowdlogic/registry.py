@@ -324,6 +324,16 @@ PAGES = Registry(
 )
 """Pages of the report, in their order; pages of extensions come last."""
 
+COSTS = Registry(
+    "cost estimate",
+    "crowdlogic.costs",
+    {
+        "linear": "crowdlogic.learning.choice:linear_cost",
+        "crf": "crowdlogic.learning.choice:crf_cost",
+    },
+)
+"""Time that a classifier takes, by its name: functions of a `Workload`, with which `train` chooses a classifier."""
+
 MODEL_ADAPTERS = Registry("model adapter", "crowdlogic.models", {})
 """Functions that turn an object or a path that users give as a model into a classifier, or return None."""
 

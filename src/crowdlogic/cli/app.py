@@ -83,7 +83,7 @@ OPTION_PANELS = {
     ),
     "Method": (
         *("ties", "order", "iterations", "dependence", "seed"),
-        *("preset", "vectors", "grammar", "epochs", "patience", "set"),
+        *("preset", "time", "vectors", "grammar", "epochs", "patience", "set"),
     ),
     "Output": ("annotators", "min_confidence", "save", "to", "spreadsheet_safe", "figures", "json"),
     "Performance": ("threads", "memory", "engine", "address", "checkpoint", "device", "resume"),

@@ -68,6 +68,10 @@ PatienceOption = Annotated[
     int | None, typer.Option("--patience", min=1, help="Epochs without a better score before early stopping.")
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Random seed; 0 if not given.")]
+TimeOption = Annotated[
+    str | None,
+    typer.Option("--time", help="Time that training may take if neither model nor preset is given. 5m if not given."),
+]
 DeviceOption = Annotated[str | None, typer.Option("--device", help="Where a neural model is trained: auto, cpu, cuda.")]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume the run in RUN; it knows its own options.")]
 
@@ -133,6 +137,7 @@ def command(
     epochs: EpochsOption = None,
     patience: PatienceOption = None,
     seed: SeedOption = None,
+    time: TimeOption = None,
     device: DeviceOption = None,
     resume: ResumeOption = False,
     reading: Mapping[str, Any],
@@ -158,6 +163,7 @@ def command(
         epochs=epochs,
         patience=patience,
         seed=seed,
+        time=time,
         device=device,
         column=tuple(reading["column"] or ()),
         **{name: value for name, value in reading.items() if name != "column"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -23,6 +24,7 @@ from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vecto
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError, RuleError, name_list
 from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.choice import DEFAULT_SECONDS, choose_classifier
 from crowdlogic.learning.confidence import PredictionScales, ScaleSource
 from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
@@ -78,6 +80,8 @@ class TrainOptions:
         epochs: Maximum number of epochs.
         patience: Epochs without a better score before stopping.
         seed: Random seed.
+        time: Time that the training may take where the classifier is chosen, such as 5m.
+        chosen: The classifier that was chosen, and its preset; kept for `--resume`.
         device: Where a neural model is trained.
         classes: The classes, separated by commas.
         column: Which column is what, as role=name.
@@ -111,6 +115,8 @@ class TrainOptions:
     epochs: int | None = None
     patience: int | None = None
     seed: int | None = None
+    time: str | None = None
+    chosen: Mapping[str, Any] = field(default_factory=dict)
     device: str | None = None
     classes: str | None = None
     column: tuple[str, ...] = ()
@@ -186,6 +192,8 @@ class MethodChoice:
         vectors: Word vectors for a classifier that takes them.
         changes: Options to change, nested; what `decode_options` takes.
         device: Where a neural classifier is trained.
+        automatic: Whether model and preset were chosen by `complete_choice`. The rules and the fixed rule weights of
+            the preset are then left out.
     """
 
     method: str = "logic-lncl"
@@ -194,6 +202,42 @@ class MethodChoice:
     vectors: WordVectors | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     device: str | None = None
+    automatic: bool = False
+
+
+TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([smh]?)")
+TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+def parse_time(text: str) -> float:
+    """Return a number of seconds from a text such as 90s, 5m or 1h."""
+    found = TIME.fullmatch(text.strip())
+    if found is None or float(found[1]) == 0:
+        raise OptionError(f"--time: {text!r:.40} is not a time. Write a number with a unit, such as 90s, 5m or 1h.")
+    return float(found[1]) * TIME_UNITS[found[2]]
+
+
+def complete_choice(
+    choice: MethodChoice, labels: CrowdLabels, corpus: Corpus, *, time: str | None = None
+) -> tuple[MethodChoice, str]:
+    """Choose a classifier for users who named neither a model nor a preset.
+
+    Returns:
+        The choice, and the reason for it in one line; empty if the user decided.
+    """
+    decided = (
+        choice.preset is not None
+        or choice.model is not None
+        or choice.vectors is not None
+        or choice.method != DEFAULT_LEARNING_METHOD
+        or "classifier" in choice.changes
+    )
+    if decided:
+        return choice, ""
+    seconds = DEFAULT_SECONDS if time is None else parse_time(time)
+    model = decode_options(LogicLNCL(), choice.changes).annotators
+    found = choose_classifier(labels, corpus, model=model, seconds=seconds)
+    return replace(choice, model=found.name, preset=found.preset, automatic=True), found.reason
 
 
 def configure_method(choice: MethodChoice, classes: Classes) -> tuple[LearningMethod, RuleSet | None]:
@@ -202,6 +246,8 @@ def configure_method(choice: MethodChoice, classes: Classes) -> tuple[LearningMe
     A method takes over what it has in common with the preset's: its classifier, annotators, projector, limits, ...
     """
     base, rules = _load_preset(choice.preset, classes)
+    if choice.automatic:
+        base, rules = replace(base, learn_weights=True), None
     kind = LEARNING_METHODS.load(choice.method)
     known = {one.name for one in fields(kind)}
     options = {one.name: getattr(base, one.name) for one in fields(base) if one.name in known}
@@ -281,6 +327,12 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
         changes=options.changes,
         device=options.device,
     )
+    if options.chosen:  # a run that is resumed
+        choice, reason = replace(choice, **options.chosen, automatic=True), ""
+    else:
+        choice, reason = complete_choice(choice, labels, corpus, time=options.time)
+    if choice.automatic:
+        options = replace(options, chosen={"model": choice.model, "preset": choice.preset})
     method, preset_rules = configure_method(choice, labels.classes)
     if options.keep_weights and isinstance(method, LogicLNCL):
         method = replace(method, learn_weights=False)
@@ -300,6 +352,7 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
         inputs=options.plain(),
     )
     notices = (
+        *([reason] if reason else []),
         *_label_notices(options, labels, corpus),
         *_anchor_notices(options, data),
         *_dev_notices(options, data, method),
@@ -684,6 +737,7 @@ def train(
     anchors: Any = None,
     epochs: int | None = None,
     seed: int | None = None,
+    time: str | None = None,
     options: Mapping[str, Any] = MappingProxyType({}),
     out: str | Path | None = None,
     callback: EpochCallback | None = None,
@@ -700,12 +754,14 @@ def train(
         method: The name of a learning method.
         preset: The name of the configuration to start from.
         model: A name, a classifier, a scikit-learn estimator, a `torch.nn.Module`, a function from items to
-            probabilities, or a Hugging Face folder; None for the default of the method or preset.
+            probabilities, or a Hugging Face folder. None for that of the preset; without a preset, the classifier that
+            predicts held-out crowd labels best is chosen.
         vectors: Word vectors for a classifier that takes them.
         dev: Items with gold for early stopping: a Corpus, a frame or a file. Without any, labels are held out.
         anchors: Items whose truth is known, as item -> class (or tags), or a file.
         epochs: Maximum number of epochs.
         seed: Random seed.
+        time: Time that the training may take where the classifier is chosen, such as 90s, 5m (the default) or 1h.
         options: Further options of the method, nested, as `--set` takes them: {"projector": {"strength": 4.0}}.
         out: A new folder to save the run in.
         callback: Callback, called after each epoch.
@@ -728,6 +784,7 @@ def train(
         vectors=vectors,
         changes=merge_changes(options, {"limits": limits} if limits else {}),
     )
+    choice, _ = complete_choice(choice, labels, corpus, time=time)
     configured: Any
     configured, preset_rules = configure_method(choice, labels.classes)
     given = preset_rules if rules is None else as_rules(rules)

@@ -10,6 +10,13 @@ ENTRIES = {
         "mlp": "crowdlogic.extensions.networks.mlp:MLP",
         "transformer": "crowdlogic.extensions.networks.transformer:Transformer",
     },
+    "costs": {
+        "kim-cnn": "crowdlogic.extensions.networks.costs:kim_cnn_cost",
+        "cnn-gru": "crowdlogic.extensions.networks.costs:cnn_gru_cost",
+        "bilstm-crf": "crowdlogic.extensions.networks.costs:bilstm_crf_cost",
+        "mlp": "crowdlogic.extensions.networks.costs:mlp_cost",
+        "transformer": "crowdlogic.extensions.networks.costs:transformer_cost",
+    },
     "models": {
         "torch": "crowdlogic.extensions.networks.adapters:adapt_module",
         "hugging-face": "crowdlogic.extensions.networks.adapters:adapt_folder",

@@ -80,6 +80,7 @@ class BiLSTMCRF:
     training: Training = DEFAULT
 
     name = "bilstm-crf"
+    preset = "ner"
     unknown_spread = 0.0
     """Words without a pretrained vector are initialised to zero."""
 

@@ -396,6 +396,7 @@ class Transformer:
     training: Training = DEFAULT_TRAINING
 
     name = "transformer"
+    preset = "sentiment-encoder"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", str(self.folder))

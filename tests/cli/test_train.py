@@ -87,6 +87,7 @@ def test_a_run_is_trained_and_told_of(run: Run, reviews: Simulation) -> None:
         "test": "test.csv",
         "rules": "but.rules",
         "epochs": 3,
+        "chosen": {"model": "linear", "preset": None},
     }
 
 

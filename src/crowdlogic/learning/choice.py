@@ -104,7 +104,7 @@ def crf_cost(work: Workload) -> Cost | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class ClassifierChoice:
     """A chosen classifier.
 
     Attributes:
@@ -127,7 +127,7 @@ def choose_classifier(
     model: AnnotatorModel,
     seconds: float = DEFAULT_SECONDS,
     seed: int = 0,
-) -> Choice:
+) -> ClassifierChoice:
     """Return the classifier that suits the labels and items, chosen without gold.
 
     Args:
@@ -140,11 +140,11 @@ def choose_classifier(
     labels, corpus = align(labels, corpus)
     if find_labelling_functions(labels).any():
         why = "labelling functions follow from the items, so their held-out labels do not compare classifiers"
-        return Choice(name="linear", preset=None, reason=f"linear was chosen: {why}.", log_likelihood={})
+        return ClassifierChoice(name="linear", preset=None, reason=f"linear was chosen: {why}.", log_likelihood={})
     affordable, hints = find_candidates(Workload.of(corpus, labels.n_classes), seconds)
     if len(affordable) == 1:
         (name,) = affordable
-        return Choice(name=name, preset=None, reason=_reason(name, {}, hints), log_likelihood={})
+        return ClassifierChoice(name=name, preset=None, reason=_reason(name, {}, hints), log_likelihood={})
 
     # The estimated truth of the training items is the target of every trial, so that trials differ by classifier only.
     training, held = HeldOut(share=HELD_OUT_SHARE).split(labels, seed=derive_seed(seed, "choice"))
@@ -170,7 +170,7 @@ def choose_classifier(
     chosen = next(name for name in affordable if is_indistinguishable(found[name], highest, n_held))
     means = {name: float(by_item.sum()) / held.n_labels for name, by_item in found.items()}
     preset = getattr(CLASSIFIERS.load(chosen), "preset", None)
-    return Choice(name=chosen, preset=preset, reason=_reason(chosen, means, hints), log_likelihood=means)
+    return ClassifierChoice(name=chosen, preset=preset, reason=_reason(chosen, means, hints), log_likelihood=means)
 
 
 def find_candidates(work: Workload, seconds: float) -> tuple[dict[str, Cost], list[str]]:

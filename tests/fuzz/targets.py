@@ -1,4 +1,4 @@
-"""What is fuzzed: readers of files, rule programs, runs, estimates and checkpoints, each with inputs that are sound."""
+"""What is fuzzed: readers, commands, rules, runs, estimates, checkpoints, crowds and review requests, from sound inputs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,10 @@ from tests.data.formats.evaluation_exports import (
     verdict,
 )
 from tests.data.formats.exports import annotation, choice, span, task
+from tests.fuzz.commands import attack_command
+from tests.fuzz.crowds import attack_methods, attack_training
 from tests.fuzz.mutations import VALUES, Rng, mutate_arrays, mutate_bytes, mutate_json, mutate_table, pick
+from tests.fuzz.review_requests import attack_requests
 from tests.report.small_crowds import report_on
 from tests.store.sealing import reseal
 
@@ -395,16 +399,28 @@ def attack_options(folder: Path, rng: Rng) -> None:
     decode_options(METHOD, {pick(rng, OPTIONS).split(".")[0]: pick(rng, VALUES)})
 
 
+def attack_commands(folder: Path, rng: Rng) -> None:
+    """A command on a mutated file or a tampered run."""
+    attack_command(folder, rng, files=sound_files(), runs=sound_runs(), tamper=tamper)
+
+
+HAS_REVIEW = find_spec("fastapi") is not None and find_spec("crowdlogic.extensions.review") is not None
+REQUESTS_SHARE = 5 if HAS_REVIEW else 0
+
 TARGETS = (
-    Target("files", 330, attack_file),
-    Target("exports", 150, attack_export),
-    Target("rules", 200, attack_rules),
-    Target("vectors", 60, attack_vectors),
-    Target("runs", 70, attack_run),
-    Target("estimates", 70, attack_estimate),
-    Target("checkpoints", 20, attack_checkpoint),
-    Target("states", 60, attack_state),
-    Target("options", 40, attack_options),
+    Target("files", 270 - REQUESTS_SHARE, attack_file),
+    Target("exports", 120, attack_export),
+    Target("commands", 100, attack_commands),
+    Target("rules", 150, attack_rules),
+    Target("vectors", 50, attack_vectors),
+    Target("runs", 60, attack_run),
+    Target("estimates", 60, attack_estimate),
+    Target("checkpoints", 10, attack_checkpoint),
+    Target("states", 50, attack_state),
+    Target("options", 30, attack_options),
+    Target("methods", 80, attack_methods),
+    Target("trainings", 20, attack_training),
+    *([Target("requests", REQUESTS_SHARE, attack_requests)] if HAS_REVIEW else []),
 )
 
 

@@ -51,13 +51,13 @@ def parse_choice(kind: type[Choice], name: str, option: str) -> Choice:
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """A hint for a message: " Did you mean 'x'?", or nothing when nothing is near."""
+    """Return a hint for a message: " Did you mean 'x'?", or nothing when nothing is near."""
     close = difflib.get_close_matches(name, known, n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def name_list(names: Iterable[object], *, most: int = 8) -> str:
-    """A few names for a message: a, b, c, ... (12 in all)."""
+    """Return a few names for a message: a, b, c, ... (12 in all)."""
     shown = [str(name) for name in names]
     if len(shown) <= most:
         return ", ".join(shown)
@@ -79,7 +79,7 @@ LONGEST_LINE = 1000
 
 
 def shorten(text: str, most: int = LONGEST_LINE) -> str:
-    """A text, or its beginning and its end if it is long: a message may quote values of any length."""
+    """Return a text, or its beginning and its end if it is long: a message may quote values of any length."""
     end = most // 4
     return text if len(text) <= most else f"{text[: most - end - 5]} ... {text[-end:]}"
 

@@ -10,10 +10,7 @@ from crowdlogic.classifiers.protocol import AbsentClassifier, ChainClassifier, C
 from crowdlogic.data.corpus import documents
 from crowdlogic.errors import OptionError
 
-MESSAGE = (
-    "run: its classifier holds a Pipeline that was made in Python and is not in the run. Load it from Python with the "
-    "same one: crowdlogic.load_run('run', classifier=classifier)."
-)
+MESSAGE = "run: its classifier holds a Pipeline that was made in Python and is not saved with the run. Pass it when you load the run: crowdlogic.load_run('run', classifier=classifier)."
 
 
 def test_whoever_asks_it_is_told_the_call_that_brings_it() -> None:
@@ -28,7 +25,7 @@ def test_whoever_asks_it_is_told_the_call_that_brings_it() -> None:
         with pytest.raises(OptionError) as refused:
             ask()
         assert str(refused.value) == MESSAGE
-    assert absent.notice == f"Rules that ask the classifier are shown together, not one by one. {MESSAGE}"
+    assert absent.notice == f"Rules that need the classifier are shown together, not one by one. {MESSAGE}"
 
 
 def test_it_stands_where_a_classifier_stands() -> None:

@@ -54,55 +54,55 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"fit_epoch": lambda corpus: 0.5}, f"own: build made a Mine, which has fit_epoch(corpus). {WHAT_IT_IS}"),
     (
         {"fit_epoch": lambda corpus, targets, weights: None},
-        "Mine: fit_epoch gave a NoneType. Give the mean loss of the epoch as a number.",
+        "Mine: fit_epoch returned a NoneType. Return the mean loss of the epoch as a number.",
     ),
     (
         {"fit_epoch": lambda corpus, targets, weights: float("nan")},
-        "Mine: fit_epoch gave a loss of nan. Look for a logarithm of 0, a division by 0 or extreme numbers in it.",
+        "Mine: fit_epoch returned a loss of nan. Look for a logarithm of 0, a division by 0 or extreme values in it.",
     ),
     (
         {"predict_proba": lambda corpus: None},
-        "Mine: predict_proba gave nothing. Give a row for each unit and a column for each class.",
+        "Mine: predict_proba returned nothing. Return one row per unit and one column per class.",
     ),
     (
         {"predict_proba": lambda corpus: [["much", "little"]] * 3},
-        "Mine: predict_proba gave a list that is not a table of numbers. Give a row for each unit and a column for each class.",
+        "Mine: predict_proba returned a list that is not a table of numbers. Return one row per unit and one column per class.",
     ),
     (
         {"predict_proba": lambda corpus: np.array(EVEN).T},
-        "Mine: predict_proba gave an array of shape (2, 3) for 3 units and 2 classes. Give a row for each unit and a column for each class.",
+        "Mine: predict_proba returned an array of shape (2, 3) for 3 units and 2 classes. Return one row per unit and one column per class.",
     ),
     (
         {"predict_proba": lambda corpus: np.ones((3, 1))},
-        "Mine: predict_proba gave an array of shape (3, 1) for 3 units and 2 classes. Give a row for each unit and a column for each class.",
+        "Mine: predict_proba returned an array of shape (3, 1) for 3 units and 2 classes. Return one row per unit and one column per class.",
     ),
     (
         {"predict_proba": lambda corpus: [[0.5, 0.5], [np.nan, 0.5], [0.5, 0.5]]},
-        "Mine: predict_proba gave numbers that are not finite in row 1. Look for a logarithm of 0, a division by 0 or extreme numbers in it.",
+        "Mine: predict_proba returned numbers that are not finite in row 1. Look for a logarithm of 0, a division by 0 or extreme values in it.",
     ),
     (
         {"predict_proba": lambda corpus: [[0.5, 0.5], [0.5, 0.5], [1.5, -0.5]]},
-        "Mine: predict_proba gave -0.5 in row 2, which is below 0. Give probabilities.",
+        "Mine: predict_proba returned -0.5 in row 2, which is below 0. Return probabilities.",
     ),
     (
         {"predict_proba": lambda corpus: [[0.5, 0.5], [3, 4], [0.5, 0.5]]},
-        "Mine: predict_proba gave a row 1 that sums to 7. Divide each row by its sum: they are probabilities.",
+        "Mine: predict_proba returned a row 1 that sums to 7, not 1. Divide each row by its sum.",
     ),
     (
         {"arrays": lambda: None},
-        'Mine: arrays() gave a NoneType. Give its state as named arrays: {"model.weights": np.array(...)}.',
+        'Mine: arrays() returned a NoneType. Return the state as named arrays: {"model.weights": np.array(...)}.',
     ),
     (
         {"arrays": lambda: {"model.weight": [1.0]}},
-        "Mine: arrays() has a list as 'model.weight'. Give arrays of numbers: {\"model.weights\": np.array(...)}.",
+        "Mine: arrays() returned a list as 'model.weight'. Return arrays of numbers: {\"model.weights\": np.array(...)}.",
     ),
     (
         {"arrays": lambda: {"model.words": np.array(["a"])}},
-        "Mine: arrays() has an array of <U1 as 'model.words'. Give arrays of numbers: {\"model.weights\": np.array(...)}.",
+        "Mine: arrays() returned an array of <U1 as 'model.words'. Return arrays of numbers: {\"model.weights\": np.array(...)}.",
     ),
     (
         {"arrays": lambda: {7: np.zeros(2)}},
-        'Mine: arrays() has a name 7, which is not text. Name its arrays as in {"model.weights": np.array(...)}.',
+        'Mine: arrays() returned the name 7, which is not a string. Name the arrays as in {"model.weights": np.array(...)}.',
     ),
 ]
 
@@ -139,6 +139,6 @@ def test_a_classifier_of_the_wrong_number_of_classes_is_refused_for_new_items() 
         learned.predict(["four"])
 
     assert str(refused.value) == (
-        "Mine: predict_proba gave an array of shape (1, 1) for 1 unit and 2 classes. Give a row for each unit and a "
-        "column for each class."
+        "Mine: predict_proba returned an array of shape (1, 1) for 1 unit and 2 classes. Return one row per unit and one "
+        "column per class."
     )

@@ -200,7 +200,7 @@ def test_options_that_mean_nothing_are_refused() -> None:
     with pytest.raises(OptionError) as caught:
         CRF(steps=0)
 
-    assert str(caught.value) == "crf: ridge must be 0 or more, steps and max_ngram 1 or more, hash_bits from 1 to 30."
+    assert str(caught.value) == "crf: ridge must be at least 0, steps and max_ngram at least 1, hash_bits from 1 to 30."
 
 
 def test_arrays_of_another_crf_are_refused() -> None:
@@ -210,4 +210,6 @@ def test_arrays_of_another_crf_are_refused() -> None:
     with pytest.raises(FormatError) as caught:
         made.restore(arrays)
 
-    assert str(caught.value) == "These potentials are of another crf: model.start is (2,) where (3,) is expected."
+    assert (
+        str(caught.value) == "These potentials belong to a different CRF: model.start is (2,) where (3,) is expected."
+    )

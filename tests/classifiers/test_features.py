@@ -111,19 +111,17 @@ def test_given_features_must_be_a_finite_table() -> None:
 
     with pytest.raises(CorpusError) as caught:
         numeric_features(documents(range(3), features=holed), "linear")
-    assert str(caught.value) == (
-        "The features of unit 1 are not all finite numbers. Correct them, or leave the item out."
-    )
+    assert str(caught.value) == ("The features of unit 1 are not all finite numbers. Correct them, or remove the item.")
     with pytest.raises(CorpusError) as caught:
         numeric_features(documents(range(3), features=np.ones((3, 2, 2))), "mlp")
-    assert str(caught.value) == "The features are (3, 2, 2). Give a table: a row for each unit."
+    assert str(caught.value) == "The features have shape (3, 2, 2). Pass a table with one row per unit."
 
 
 def test_items_without_anything_to_look_at_are_refused() -> None:
     with pytest.raises(CorpusError) as caught:
         extract_features(Corpus(pl.Series([1, 2])), max_ngram=2, hash_bits=BITS, name="linear")
 
-    assert str(caught.value) == "linear looks at texts; the items have none. Choose another model."
+    assert str(caught.value) == "linear needs texts, but the items have none. Choose another model."
 
 
 def look(corpus: Corpus) -> sparse.csr_array:
@@ -147,7 +145,7 @@ def test_columns_come_back_from_their_arrays() -> None:
 
     np.testing.assert_array_equal(again.kept, columns.kept)
     assert again.width == columns.width
-    with pytest.raises(FormatError, match="not of a classifier that looks at features"):
+    with pytest.raises(FormatError, match="not belong to a classifier with features"):
         load_columns({}, look)
 
 
@@ -158,7 +156,7 @@ def test_items_of_another_kind_are_refused() -> None:
         columns.select(documents(range(3), features=np.ones((3, 5))))
 
     assert str(caught.value) == (
-        "These items have 5 features where the classifier learnt from 2. Give it items of the kind that it learnt from."
+        "These items have 5 features, but the classifier was trained with 2. Use items with the same features as the training data."
     )
 
 

@@ -127,7 +127,7 @@ def test_senseless_options_are_refused(wrong: dict[str, float]) -> None:
         Linear(**wrong)
 
     assert (
-        str(caught.value) == "linear: ridge must be 0 or more, steps and max_ngram 1 or more, hash_bits from 1 to 30."
+        str(caught.value) == "linear: ridge must be at least 0, steps and max_ngram at least 1, hash_bits from 1 to 30."
     )
 
 

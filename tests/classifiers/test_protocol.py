@@ -25,16 +25,16 @@ EVEN = np.full((3, 2), 0.5)
 @pytest.mark.parametrize(
     ("targets", "weights", "message"),
     [
-        (EVEN[:2], None, "targets are (2, 2) where (3, 2) is expected."),
-        (np.ones((3, 3)), None, "targets are (3, 3) where (3, 2) is expected."),
-        (np.ones(3), None, "targets are (3,) where (3, 2) is expected."),
-        (np.full((3, 2), np.nan), None, "targets must be 0 or more and finite. Look for units without beliefs."),
-        (-EVEN, None, "targets must be 0 or more and finite. Look for units without beliefs."),
-        (EVEN, np.ones(2), "weights are (2,) where (3,) is expected."),
+        (EVEN[:2], None, "targets have shape (2, 2) where (3, 2) is expected."),
+        (np.ones((3, 3)), None, "targets have shape (3, 3) where (3, 2) is expected."),
+        (np.ones(3), None, "targets have shape (3,) where (3, 2) is expected."),
+        (np.full((3, 2), np.nan), None, "targets must be finite and at least 0. Look for units without beliefs."),
+        (-EVEN, None, "targets must be finite and at least 0. Look for units without beliefs."),
+        (EVEN, np.ones(2), "weights have shape (2,) where (3,) is expected."),
         (
             EVEN,
             np.array([1, -1, 0.5]),
-            "weights must be 0 or more and finite. Use 0 for a unit that is not to be learnt from.",
+            "weights must be finite and at least 0. Use 0 for units to leave out of training.",
         ),
     ],
 )

@@ -35,10 +35,10 @@ def test_an_array_that_fits_is_taken() -> None:
 @pytest.mark.parametrize(
     ("name", "shape", "kind", "line"),
     [
-        ("x", (1,), "f", "These arrays are of another classifier: x is missing where (1,) is expected."),
-        ("w", (2, 4), "f", "These arrays are of another classifier: w is (2, 3) where (2, 4) is expected."),
-        ("w", (None,), "f", "These arrays are of another classifier: w is (2, 3) where (any,) is expected."),
-        ("w", (2, 3), INTEGERS, "These arrays are of another classifier: w holds float64."),
+        ("x", (1,), "f", "These arrays belong to a different classifier: x is missing where (1,) is expected."),
+        ("w", (2, 4), "f", "These arrays belong to a different classifier: w is (2, 3) where (2, 4) is expected."),
+        ("w", (None,), "f", "These arrays belong to a different classifier: w is (2, 3) where (any,) is expected."),
+        ("w", (2, 3), INTEGERS, "These arrays belong to a different classifier: w has type float64."),
         ("nan", (1,), "f", "These arrays are damaged: nan holds NaN or infinities."),
     ],
 )
@@ -53,19 +53,19 @@ def test_numbers_out_of_bounds_are_refused() -> None:
     with pytest.raises(FormatError, match="n is 7, not from 0 to 6"):
         saved_number(ARRAYS, "n", least=0, most=6)
     for columns in ([4, 1], [-1, 2], [2, 7], [3, 3]):
-        with pytest.raises(FormatError, match="c does not rise from 0 to below 7"):
+        with pytest.raises(FormatError, match="c does not increase from 0 to below 7"):
             saved_columns({"c": np.array(columns)}, "c", width=7)
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b"3", b"[" * 100_000])
 def test_what_is_no_json_of_its_kind_is_refused(content: bytes) -> None:
-    with pytest.raises(FormatError, match="These arrays are"):
+    with pytest.raises(FormatError, match="These arrays"):
         saved_json({"j": np.frombuffer(content, dtype=np.uint8)}, "j", list)
 
 
 @pytest.mark.parametrize("words", [["a", "a"], ["a", 3]])
 def test_words_are_texts_each_once(words: list[Any]) -> None:
-    with pytest.raises(FormatError, match="j is not a list of words, each once"):
+    with pytest.raises(FormatError, match="j is not a list of distinct words"):
         saved_words({"j": encode_json(words)}, "j")
 
 

@@ -166,7 +166,7 @@ def test_an_estimator_that_no_longer_says_the_same_is_refused() -> None:
     classifier.fit_epoch(task.corpus, task.targets)
     kept = classifier.arrays()
 
-    with pytest.raises(FormatError, match="fitted to its examples again, no longer predicts the same"):
+    with pytest.raises(FormatError, match="fitted to its examples again, predicts different"):
         options.load(kept | {"model.probe": kept["model.probe"][:, ::-1]}, task.classes)
 
 
@@ -211,13 +211,12 @@ def test_the_estimator_given_is_not_fitted_itself() -> None:
         (
             Perceptron(),
             {},
-            "Perceptron gives no probabilities with these parameters. Wrap it, CalibratedClassifierCV(Perceptron()), or "
-            "choose another, such as LogisticRegression().",
+            "Perceptron does not provide probabilities with these parameters. Wrap it, as in CalibratedClassifierCV(Perceptron()), or choose another estimator, such as LogisticRegression().",
         ),
         (
             Ridge(),
             {},
-            "Ridge is a regression, and no classifier. Choose a classifier, such as LogisticRegression().",
+            "Ridge is a regressor, not a classifier. Choose a classifier, such as LogisticRegression().",
         ),
         (
             TfidfVectorizer(),
@@ -228,10 +227,9 @@ def test_the_estimator_given_is_not_fitted_itself() -> None:
         (
             make_pipeline(TfidfVectorizer(), LinearSVC()),
             {},
-            "LinearSVC gives no probabilities with these parameters. Wrap it, CalibratedClassifierCV(LinearSVC()), or "
-            "choose another, such as LogisticRegression().",
+            "LinearSVC does not provide probabilities with these parameters. Wrap it, as in CalibratedClassifierCV(LinearSVC()), or choose another estimator, such as LogisticRegression().",
         ),
-        (KNeighborsClassifier(), {}, "KNeighborsClassifier takes no weights of examples"),
+        (KNeighborsClassifier(), {}, "KNeighborsClassifier does not accept sample weights"),
     ],
 )
 def test_what_cannot_serve_is_refused(estimator: object, parameters: dict[str, object], message: str) -> None:
@@ -250,7 +248,7 @@ def test_an_estimator_s_own_complaint_is_told() -> None:
     task = review_task()
     classifier = Scikit("GaussianNB").build(task.corpus, task.classes, seed=0)
 
-    with pytest.raises(OptionError, match=r"^GaussianNB cannot learn from these items: Sparse data was passed"):
+    with pytest.raises(OptionError, match=r"^GaussianNB cannot be fitted to these items: Sparse data was passed"):
         classifier.fit_epoch(task.corpus, task.targets)
 
 

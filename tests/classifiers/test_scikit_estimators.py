@@ -70,5 +70,5 @@ def test_sample_weights_of_a_pipeline_go_to_its_last_step() -> None:
     assert (
         sample_weight_name(make_pipeline(StandardScaler(), LogisticRegression())) == "logisticregression__sample_weight"
     )
-    with pytest.raises(OptionError, match="KNeighborsClassifier takes no weights of examples"):
+    with pytest.raises(OptionError, match="KNeighborsClassifier does not accept sample weights"):
         sample_weight_name(KNeighborsClassifier())

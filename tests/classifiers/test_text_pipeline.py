@@ -54,7 +54,7 @@ def test_a_vectoriser_needs_texts_with_words() -> None:
     with pytest.raises(CorpusError) as empty:
         options.build(documents(["a"], [" "]), ("x", "y"), seed=0)
 
-    assert str(tokens.value) == "TfidfVectorizer looks at texts; the items have tokens. Choose another model."
+    assert str(tokens.value) == "TfidfVectorizer needs texts, but the items have tokens. Choose another model."
     assert str(empty.value) == (
         "TfidfVectorizer finds no words in the texts: empty vocabulary; perhaps the documents only contain stop words."
     )

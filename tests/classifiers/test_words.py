@@ -56,7 +56,7 @@ def test_texts_of_sequences_are_refused() -> None:
         tokenize_texts(sentences([1], [["a"]]), "kim-cnn", tokenizer="kim")
 
     assert str(caught.value) == (
-        "kim-cnn looks at the texts of documents; these are sequences of tokens. Choose another model."
+        "kim-cnn needs the texts of documents, but these are sequences of tokens. Choose another model."
     )
 
 
@@ -65,7 +65,7 @@ def test_tokens_of_documents_are_refused() -> None:
         corpus_tokens(documents([1], ["a"]), "cnn-gru")
 
     assert str(caught.value) == (
-        "cnn-gru tags the tokens of sequences; these items have none. Choose a model for documents."
+        "cnn-gru tags the tokens of sequences, but these items have none. Choose a model for documents."
     )
 
 

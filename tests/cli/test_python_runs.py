@@ -17,11 +17,8 @@ from crowdlogic.data.simulate import simulate_sentiment
 
 Run = Callable[..., Result]
 
-BRING = (
-    "run: its classifier holds a Pipeline that was made in Python and is not in the run. Load it from Python with the "
-    "same one: crowdlogic.load_run('run', classifier=classifier)."
-)
-TOGETHER = f"Rules that ask the classifier are shown together, not one by one. {BRING}"
+BRING = "run: its classifier holds a Pipeline that was made in Python and is not saved with the run. Pass it when you load the run: crowdlogic.load_run('run', classifier=classifier)."
+TOGETHER = f"Rules that need the classifier are shown together, not one by one. {BRING}"
 
 
 def make_classifier() -> Any:

@@ -292,8 +292,7 @@ def test_a_classifier_that_python_made_must_be_brought_along(tmp_path: Path) -> 
     again = load_run(tmp_path / "run", classifier=scikit)
 
     assert str(refused.value) == (
-        f"{tmp_path / 'run'}: its classifier holds a Pipeline that was made in Python and is not in the run. Load it "
-        f"from Python with the same one: crowdlogic.load_run('{tmp_path / 'run'}', classifier=classifier)."
+        f"{tmp_path / 'run'}: its classifier holds a Pipeline that was made in Python and is not saved with the run. Pass it when you load the run: crowdlogic.load_run('{tmp_path / 'run'}', classifier=classifier)."
     )
     np.testing.assert_array_equal(bare.to_frame()["label"], run.to_frame()["label"])
     np.testing.assert_array_equal(bare.explain("d7").crowd.term, run.explain("d7").crowd.term)

@@ -71,7 +71,7 @@ class Abstaining:
 
 
 def find_labelling_functions(labels: CrowdLabels) -> Bools:
-    """one_sided[j], for annotators who only ever give one class, if such ones gave most labels; else all False.
+    """Return one_sided[j], for annotators who only ever give one class, if such ones gave most labels; else all False.
 
     Fewer than MIN_EACH labels per annotator and class are too few to tell.
     """

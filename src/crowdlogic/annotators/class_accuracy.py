@@ -62,7 +62,7 @@ class ClassAccuracy:
         return PerClass(np.asarray(right / (counts.sum(axis=1) + 2 * self.smoothing + self.trust)))
 
     def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
-        """The log density of the Beta priors, up to a constant."""
+        """Return the log density of the Beta priors, up to a constant."""
         accuracy = arrays["accuracy"]
         right = (self.smoothing + self.trust) * np.log(accuracy)
         return float((right + self.smoothing * np.log1p(-accuracy)).sum())
@@ -89,12 +89,12 @@ class PerClass(TableAnnotators):
         return accuracy_table(self.accuracy).transpose(0, 2, 1)
 
     def arrays(self) -> Arrays:
-        """The accuracies."""
+        """Return the accuracies."""
         return {"accuracy": self.accuracy}
 
 
 def accuracy_table(accuracy: Floats) -> Floats:
-    """table[j, n, m]: right with accuracy[j, m], else any of the other classes."""
+    """Return table[j, n, m]: right with accuracy[j, m], else any of the other classes."""
     n_classes = accuracy.shape[1]
     wrong = (1.0 - accuracy) / max(n_classes - 1, 1)
     return np.where(np.eye(n_classes, dtype=bool), accuracy[:, None, :], wrong[:, None, :])

@@ -91,7 +91,7 @@ class AssumedAccuracy(ConfusionMatrices):
     name = "assumed-accuracy"
 
     def m_step(self, shards: Shards, q: Beliefs) -> Confusion:
-        """The same matrix for each annotator, whatever the beliefs."""
+        """Return the same matrix for each annotator, whatever the beliefs."""
         table = np.full(expected_counts(shards, q).shape, (1.0 - self.accuracy) / max(q.shape[1] - 1, 1))
         diagonal = np.arange(q.shape[1])
         table[:, diagonal, diagonal] = self.accuracy
@@ -116,7 +116,7 @@ class Confusion(TableAnnotators):
         return self.table.transpose(0, 2, 1)
 
     def arrays(self) -> Arrays:
-        """The table."""
+        """Return the table."""
         return {"table": self.table}
 
 
@@ -177,12 +177,12 @@ class Concentrations(TableAnnotators):
         return np.asarray((self.table / self.table.sum(axis=1, keepdims=True)).transpose(0, 2, 1))
 
     def arrays(self) -> Arrays:
-        """The concentrations."""
+        """Return the concentrations."""
         return {"table": self.table}
 
 
 def confusion_table(counts: Floats, *, smoothing: float = 0.0, trust: float = 0.0) -> Floats:
-    """table[j, n, m], the share of label n among what j says of class m, from counts[j, n, m]."""
+    """Return table[j, n, m], the share of label n among what j says of class m, from counts[j, n, m]."""
     padded = np.maximum(counts, FLOOR) if smoothing == 0 else counts + smoothing
     if trust:
         padded = padded + trust * np.eye(counts.shape[1])

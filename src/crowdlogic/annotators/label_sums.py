@@ -399,7 +399,7 @@ def add_complements(log_table: Floats) -> Floats:
 
 
 def split_complements(counts: Floats, log_table: Floats) -> Floats:
-    """counts[j, n, z] of whole answers from counts[j, 2 K, z]: what was said, and the shares of what was not.
+    """Return counts[j, n, z] of whole answers from counts[j, 2 K, z]: what was said, and the shares of what was not.
 
     Args:
         counts: Expected counts of the labels, the complements behind.
@@ -425,7 +425,7 @@ def share_by_counts(counts: Floats) -> Floats:
 
 
 def _log_sum(values: Floats) -> Floats:
-    """The log of the sum of exp(values[j, n, z]) over n; LOG_ZERO where there is nothing to add."""
+    """Return the log of the sum of exp(values[j, n, z]) over n; LOG_ZERO where there is nothing to add."""
     if not values.shape[1]:
         return np.full((values.shape[0], values.shape[2]), LOG_ZERO)
     peak = values.max(axis=1)

@@ -85,7 +85,7 @@ class Accuracies:
         return np.where(same, np.exp(self.log_agree)[:, None, :], np.exp(self.log_differ)[:, None, :])
 
     def evidence(self, shards: Shards) -> Floats:
-        """evidence[i, k], less what every class of a unit has in common."""
+        """Return evidence[i, k], less what every class of a unit has in common."""
         return sum_match_evidence(shards, self.log_agree, self.log_differ)
 
     def terms(self, shards: Shards) -> Floats:
@@ -99,12 +99,12 @@ class Accuracies:
         return np.concatenate([weigh_terms(part, log_likelihood(part)) for part in shards.parts])
 
     def arrays(self) -> Arrays:
-        """The accuracies, and for how many classes."""
+        """Return the accuracies, and for how many classes."""
         return {"accuracy": self.accuracy, "classes": np.array(float(self.n_classes))}
 
 
 def count_given(shards: Shards) -> Floats:
-    """given[j], how many labels annotator j gave, by weight."""
+    """Return given[j], how many labels annotator j gave, by weight."""
     found = (
         sum_by(part.annotator, shards.n_annotators, part.weight if len(part.weight) else None) for part in shards.parts
     )

@@ -55,10 +55,10 @@ class Annotators(Protocol):
         """evidence[i, k], the log probability of the labels of unit i if its class is k, up to a constant per unit."""
 
     def terms(self, shards: Shards) -> Floats:
-        """terms[row, k], what each label adds to the evidence of its unit; a label of weight 0 adds nothing."""
+        """Return terms[row, k], what each label adds to the evidence of its unit; a label of weight 0 adds nothing."""
 
     def arrays(self) -> Arrays:
-        """The parameters by name."""
+        """Return the parameters by name."""
 
 
 @ANNOTATOR_MODELS.serves
@@ -121,7 +121,7 @@ class TableAnnotators:
         return found
 
     def arrays(self) -> Arrays:
-        """The parameters by name."""
+        """Return the parameters by name."""
         raise NotImplementedError
 
     def summaries(self) -> Arrays:
@@ -160,7 +160,7 @@ def weigh_terms(shard: Shard, terms: Floats) -> Floats:
 
 
 def expected_counts(shards: Engine, q: Beliefs, log_table: Floats | None = None) -> Floats:
-    """counts[j, n, m], the expected number of labels n that j gave to units of class m.
+    """Return counts[j, n, m], the expected number of labels n that j gave to units of class m.
 
     Partial labels are shared among their classes by log_table[j, n, m] if given, else as the whole ones were.
     """

@@ -119,16 +119,16 @@ class PreviousTagTables(TableAnnotators):
         return self.table.reshape(-1, n_tags, n_tags, n_tags)
 
     def arrays(self) -> Arrays:
-        """The concentrations."""
+        """Return the concentrations."""
         return {"table": self.table}
 
     def summaries(self) -> Arrays:
-        """sequential[j, p, m, n], how annotator j answers n after p where the truth is m."""
+        """Return sequential[j, p, m, n], how annotator j answers n after p where the truth is m."""
         return {"sequential": dirichlet.mean(self._by_previous.transpose(0, 1, 3, 2), axis=3)}
 
 
 def by_previous_tag(labels: CrowdLabels) -> CrowdLabels:
-    """The same labels by (annotator, previous tag) pairs: annotator j after tag p is annotator j * K + p."""
+    """Return the same labels by (annotator, previous tag) pairs: annotator j after tag p is annotator j * K + p."""
     n_annotators, n_tags = len(labels.annotators), labels.n_classes
     pairs = labels.annotator.astype(np.int64) * n_tags + previous_tags(labels)
     names = pl.Series(np.arange(n_annotators * n_tags))
@@ -136,7 +136,7 @@ def by_previous_tag(labels: CrowdLabels) -> CrowdLabels:
 
 
 def previous_tags(labels: CrowdLabels) -> Ints:
-    """previous[row], the tag that the same annotator gave to the unit before; O (or the first tag) if none.
+    """Return previous[row], the tag that the same annotator gave to the unit before; O (or the first tag) if none.
 
     After a partial label the previous tag is not known, and counts as if there were none.
     """

@@ -32,7 +32,7 @@ class Grammar:
 
 
 def tag_grammar(classes: Classes) -> Grammar:
-    """The grammar of span tags: I- and E- go on with a span of their own type. Other tag sets have none.
+    """Return the grammar of span tags: I- and E- go on with a span of their own type. Other tag sets have none.
 
     A type that has no B- or S- among the tags (as in IO tagging) has nothing else to begin with, so there I- may.
     """
@@ -108,7 +108,7 @@ class TagChain:
         return sum(dirichlet.divergence(state[name], prior[name], axis=-1) for name in ("transitions", "start"))
 
     def decode(self, unary: Floats, state: Arrays) -> Ints:
-        """The best valid path under the mean transitions."""
+        """Return the best valid path under the mean transitions."""
         pairwise, start = (dirichlet.mean(state[name], axis=-1) for name in ("transitions", "start"))
         return best_path(unary, safe_log(pairwise), self.offsets, start=safe_log(start))
 
@@ -131,7 +131,7 @@ class Words:
     sizes: tuple[int, ...]
 
     def features(self) -> dict[str, Ints]:
-        """codes[i] of each feature by name."""
+        """Return codes[i] of each feature by name."""
         return {f"{FEATURE}{at}": codes for at, codes in enumerate(self.codes)}
 
     def concentrations(self, q: Floats, count: float) -> Arrays:
@@ -155,7 +155,7 @@ NO_WORDS = Words((), ())
 
 
 def code_words(labels: CrowdLabels, corpus: Corpus | None, *, shapes: bool) -> Words:
-    """The words of the corpus, and whether they begin with a capital or a digit; none without tokens."""
+    """Return the words of the corpus, and whether they begin with a capital or a digit; none without tokens."""
     if corpus is None or corpus.tokens is None:
         return NO_WORDS
     if len(corpus.tokens) != labels.n_units:

@@ -2,11 +2,11 @@
 
 | | modules |
 |---|---|
-| the protocols | protocol |
-| without torch | class_prior, linear, crf (with features), scikit (with scikit_estimators, scikit_state) |
-| neural networks | kim_cnn, cnn_gru (with word_network, convolution, words), mlp, transformer (with word_pieces) |
-| what they share | neural (the training loop), network, layers, batches, training (the options) |
-| on crowd labels | crowd_layer, crowd_heads, crowd_head_weights, crowd_label_loss: for the baselines in `learning` |
+| protocols and checks | protocol |
+| without torch | class_prior, linear, crf, scikit; features has the text features that they share |
+| your own function | function |
+
+Neural networks are in `extensions.networks`.
 """
 
 from crowdlogic.exports import lazy_exports

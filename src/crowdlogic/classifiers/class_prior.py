@@ -1,4 +1,6 @@
-"""The class prior as a classifier: it ignores the items and predicts the mean target. Algorithm 1 is then Dawid-Skene.
+"""The class prior as a classifier, which ignores the items and predicts the mean target.
+
+With it, Algorithm 1 is Dawid-Skene.
 
 Axes: i unit, k class.
 """
@@ -21,23 +23,23 @@ PRIOR = MODEL + "prior"
 
 @dataclass(frozen=True)
 class ClassPrior:
-    """Predicts the frequency of each class for every item: the baseline that a classifier must beat."""
+    """Classifier that predicts the frequency of each class for every item: the baseline to beat."""
 
     name = "prior"
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> PriorClassifier:  # noqa: ARG002 (not needed here)
-        """A uniform prior."""
+        """Return a uniform prior."""
         return PriorClassifier(np.full(len(classes), 1.0 / len(classes)))
 
     def load(self, arrays: Arrays, classes: Classes) -> PriorClassifier:
-        """A classifier with the state of an earlier one."""
+        """Return a classifier with the state of an earlier one."""
         made = PriorClassifier(np.zeros(len(classes)))
         made.restore(arrays)
         return made
 
 
 class PriorClassifier:
-    """prior[k], the same for every unit."""
+    """Classifier with one parameter, prior[k], which it predicts for every unit."""
 
     def __init__(self, prior: Floats) -> None:
         self.prior = prior
@@ -50,20 +52,22 @@ class PriorClassifier:
             return 0.0
         self.prior = sample_weight @ targets / sample_weight.sum()
         seen = self.prior > 0
-        # The mean cross-entropy of the targets to their own mean is the entropy of that mean.
+        # The mean cross-entropy between the targets and their mean is the entropy of that mean.
         return float(-(self.prior[seen] * np.log(self.prior[seen])).sum())
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
-        """The prior, for every unit."""
+        """Return the prior for every unit."""
         return np.tile(self.prior, (corpus.n_units, 1))
 
     def arrays(self) -> Arrays:
-        """The prior."""
+        """Return the prior as a named array."""
         return {PRIOR: self.prior.copy()}
 
     def restore(self, arrays: Arrays) -> None:
         """Set the prior to a saved one."""
         found = arrays[PRIOR].shape if PRIOR in arrays else "missing"
         if found != self.prior.shape:
-            raise FormatError(f"These arrays are of other classes: {PRIOR} is {found}, not {self.prior.shape}.")
+            raise FormatError(
+                f"These arrays belong to a classifier with other classes: {PRIOR} is {found}, not {self.prior.shape}."
+            )
         self.prior = np.array(saved_array(arrays, PRIOR, self.prior.shape), dtype=np.float64)

@@ -4,11 +4,11 @@ p(y | x) is proportional to exp(start[y_1] + sum_t features[t] . weights[:, y_t]
 The loss is the mean over units of -log p(y | x), with an L2 penalty on all three. It is convex, so an epoch is a few
 steps of L-BFGS on all sequences, starting from the last epoch's potentials. It is deterministic.
 
-The gradient needs the targets only as expected counts (how often each unit has each tag, how often each tag follows
-each), so several weighted taggings of one sequence cost one forward-backward, not one each. Soft targets are treated as
+The gradient depends on the targets only through expected counts (how often each unit has each tag, how often each tag
+follows each), so one forward-backward serves several weighted taggings of a sequence. Soft targets are treated as
 independent across units: tag k at a unit and k' at the next have the count targets[i, k] targets[i + 1, k'].
 
-Units that form no sequences (documents) are sequences of length one: then this is multinomial logistic regression.
+Units that form no sequences (documents) are sequences of length one; the model is then multinomial logistic regression.
 
 [LMP01] Lafferty, McCallum and Pereira, "Conditional random fields", 2001.
 
@@ -37,7 +37,7 @@ TINY = float(np.finfo(float).tiny)
 
 
 class CRFPotentials(NamedTuple):
-    """The parameters of a chain: weights[f, k], start[k] and transitions[k, k']."""
+    """Parameters of a chain: weights[f, k], start[k] and transitions[k, k']."""
 
     weights: Floats
     start: Floats
@@ -45,11 +45,11 @@ class CRFPotentials(NamedTuple):
 
     @property
     def flat(self) -> Floats:
-        """All parameters in one vector."""
+        """Concatenation of all parameters in one vector."""
         return np.concatenate([part.ravel() for part in self])
 
     def unflatten(self, flat: Floats) -> CRFPotentials:
-        """The inverse of `flat`, with the shapes of these parameters."""
+        """Return the parameters in a vector from `flat`, with the shapes of these parameters."""
         ends = np.cumsum([part.size for part in self])[:-1]
         parts = zip(np.split(flat, ends), self, strict=True)
         return CRFPotentials(*(one.reshape(own.shape) for one, own in parts))
@@ -57,11 +57,11 @@ class CRFPotentials(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TagPaths:
-    """Taggings of whole sequences, concatenated; a sequence may have several, and no path is empty.
+    """Taggings of whole sequences, concatenated. A sequence may have several; no path is empty.
 
     Attributes:
         unit: The unit of each step.
-        tag: Its tag.
+        tag: The tag of each step.
         offsets: offsets[c] is the first step of path c, offsets[-1] the number of steps.
     """
 
@@ -71,21 +71,21 @@ class TagPaths:
 
     @property
     def onward(self) -> Ints:
-        """The steps that have a predecessor in the same path."""
+        """Steps that have a predecessor in the same path."""
         return np.asarray(np.setdiff1d(np.arange(len(self.unit)), self.offsets[:-1], assume_unique=True))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ExpectedCounts:
-    """The counts that training should bring the chain to expect, and the weight of each run of units.
+    """Counts that the chain should expect after training, and the weight of each run of units.
 
     Attributes:
-        unit: The units of weight > 0, run after run.
-        offsets: offsets[s] is where run s begins among them, offsets[-1] their number.
-        share: share[s], the weight of run s over the sum over all units.
+        unit: The units of weight > 0, ordered by run.
+        offsets: offsets[s] is the position of the first unit of run s, offsets[-1] the number of units.
+        share: share[s], the weight of run s divided by the sum over all units.
         tags: tags[i, k], the expected number of tag k at unit i, times its run's share.
-        start: start[k], the expected number of runs that begin with k, likewise.
-        transitions: transitions[k, k'], the expected number of transitions from k to k', likewise.
+        start: start[k], the expected number of runs that begin with k, times their share.
+        transitions: transitions[k, k'], the expected number of transitions from k to k', times their share.
     """
 
     unit: Ints
@@ -117,26 +117,26 @@ class CRF:
     def __post_init__(self) -> None:
         if not (0 <= self.ridge < math.inf and self.steps >= 1 and self.max_ngram >= 1 and 1 <= self.hash_bits <= 30):
             raise OptionError(
-                f"{self.name}: ridge must be 0 or more, steps and max_ngram 1 or more, hash_bits from 1 to 30."
+                f"{self.name}: ridge must be at least 0, steps and max_ngram at least 1, hash_bits from 1 to 30."
             )
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> CRFClassifier:  # noqa: ARG002 (deterministic)
-        """Zero potentials for the features of a corpus."""
+        """Return a classifier with zero potentials for the features of a corpus."""
         return CRFClassifier(self, find_columns(corpus, self.features), len(classes))
 
     def load(self, arrays: Arrays, classes: Classes) -> CRFClassifier:
-        """A classifier with a saved state."""
+        """Return a classifier with a saved state."""
         made = CRFClassifier(self, load_columns(arrays, self.features), len(classes))
         made.restore(arrays)
         return made
 
     def features(self, corpus: Corpus) -> Features:
-        """features[i, f] of every unit: numeric features if there are any, else those of its words."""
+        """Return features[i, f] of every unit: numeric features if there are any, otherwise those of its words."""
         return extract_features(corpus, max_ngram=self.max_ngram, hash_bits=self.hash_bits, name=self.name)
 
 
 class CRFClassifier:
-    """Potentials, and the features that they belong to."""
+    """Linear-chain CRF with its current potentials, and the feature columns that they belong to."""
 
     averages = True
 
@@ -146,7 +146,7 @@ class CRFClassifier:
         self.potentials = CRFPotentials(*(np.zeros(shape) for shape in shapes))
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """A few steps of L-BFGS; the loss after them.
+        """Run a few steps of L-BFGS and return the loss after them.
 
         Sequences are cut where the weight changes, and units of weight 0 are left out.
         """
@@ -155,7 +155,7 @@ class CRFClassifier:
         return self.fit_counts(corpus, counts_from_targets(sequence_offsets(corpus), targets, sample_weight))
 
     def fit_counts(self, corpus: Corpus, counts: ExpectedCounts, *, steps: int | None = None) -> float:
-        """Some steps of L-BFGS (by default those of an epoch) towards expected counts; the loss after them."""
+        """Run `steps` steps of L-BFGS (by default those of an epoch) on expected counts; return the loss."""
         if not len(counts.unit):
             return 0.0
         features = self.columns.select(corpus)
@@ -172,25 +172,25 @@ class CRFClassifier:
         return float(found.fun)
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
-        """p[i, k], the marginals of every unit."""
+        """Return p[i, k], the marginals of every unit."""
         return self.marginals(corpus).q
 
     def marginals(self, corpus: Corpus) -> ChainMarginals:
-        """Marginals, expected transitions and partition functions of a corpus (forward-backward)."""
+        """Return marginals, expected transitions and log partition functions of a corpus (forward-backward)."""
         _, start, transitions = self.potentials
         return marginals(self.unary(corpus), transitions, sequence_offsets(corpus), start=start)
 
     def best_path(self, corpus: Corpus) -> Ints:
-        """tags[i] of the most probable tagging of each sequence (Viterbi)."""
+        """Return tags[i] of the most probable tagging of each sequence (Viterbi)."""
         _, start, transitions = self.potentials
         return best_path(self.unary(corpus), transitions, sequence_offsets(corpus), start=start)
 
     def unary(self, corpus: Corpus) -> Floats:
-        """unary[i, k], the score of tag k at unit i by its features alone."""
+        """Return unary[i, k], the score of tag k at unit i by its features alone."""
         return np.asarray(self.columns.select(corpus) @ self.potentials.weights)
 
     def arrays(self) -> Arrays:
-        """Potentials and the columns they belong to."""
+        """Return the potentials and the columns they belong to."""
         held = self.potentials._asdict().items()
         return self.columns.arrays() | {MODEL + name: part.copy() for name, part in held}
 
@@ -200,21 +200,22 @@ class CRFClassifier:
             found = arrays[MODEL + name].shape if MODEL + name in arrays else "missing"
             if found != own.shape:
                 raise FormatError(
-                    f"These potentials are of another crf: {MODEL + name} is {found} where {own.shape} is expected."
+                    f"These potentials belong to a different CRF: {MODEL + name} is {found} where {own.shape} is "
+                    f"expected."
                 )
         saved = (saved_array(arrays, MODEL + name, own.shape) for name, own in self.potentials._asdict().items())
         self.potentials = CRFPotentials(*(np.array(array, dtype=np.float64) for array in saved))
 
 
 def sequence_offsets(corpus: Corpus) -> Ints:
-    """offsets[s], where each sequence begins; a document is a sequence of length one."""
+    """Return offsets[s], the first unit of each sequence; a document is a sequence of length one."""
     return np.arange(corpus.n_units + 1) if corpus.offsets is None else np.asarray(corpus.offsets)
 
 
 def objective(
     model: CRFPotentials, features: Features, counts: ExpectedCounts, ridge: float
 ) -> tuple[float, CRFPotentials]:
-    """The loss with its L2 penalty, and its gradient: expected counts under the model minus those of the targets.
+    """Return the L2-penalised loss and its gradient: expected counts under the model minus those of the targets.
 
     Args:
         model: The potentials.
@@ -223,12 +224,12 @@ def objective(
         ridge: Strength of the L2 penalty.
     """
     unary = np.asarray(features @ model.weights)
-    # One copy of the transition table for each distinct share, so that expected transitions come out by share.
+    # Use one copy of the transition table for each distinct share, so that expected transitions are summed by share.
     distinct, which = np.unique(counts.share, return_inverse=True)
     lengths = np.diff(counts.offsets)
     tables = np.broadcast_to(model.transitions, (len(distinct), *model.transitions.shape))
     found = marginals(unary, tables, counts.offsets, start=model.start, table=np.repeat(which, lengths))
-    # The expected score of the targets; the loss is log partition minus score, weighted by share.
+    # score is the expected score of the targets; the loss is the log partition minus the score, weighted by share.
     score = (counts.tags * unary).sum() + counts.start @ model.start + (counts.transitions * model.transitions).sum()
     loss = counts.share @ found.log_partition - score + 0.5 * ridge * sum(float((part**2).sum()) for part in model)
     model_tags = found.q * np.repeat(counts.share, lengths)[:, None]
@@ -241,7 +242,7 @@ def objective(
 
 
 def counts_from_targets(offsets: Ints, targets: Beliefs, weights: Floats) -> ExpectedCounts:
-    """The counts of independent soft targets with sample weights. A run is of one sequence and of constant weight."""
+    """Return the counts of soft targets with sample weights. A run lies in one sequence and has a constant weight."""
     begins = np.zeros(len(targets), dtype=bool)
     begins[offsets[:-1][np.diff(offsets) > 0]] = True
     begins[1:] |= weights[1:] != weights[:-1]
@@ -261,7 +262,7 @@ def counts_from_targets(offsets: Ints, targets: Beliefs, weights: Floats) -> Exp
 
 
 def counts_from_paths(paths: TagPaths, weights: Floats, offsets: Ints, n_tags: int) -> ExpectedCounts:
-    """The counts of weighted paths. The weight of a sequence is the sum over its paths.
+    """Return the counts of weighted paths. The weight of a sequence is the sum over its paths.
 
     Args:
         paths: Taggings of whole sequences.
@@ -289,13 +290,13 @@ def counts_from_paths(paths: TagPaths, weights: Floats, offsets: Ints, n_tags: i
 
 
 def _sum_cells(cells: Ints, weights: Floats, shape: tuple[int, ...]) -> Floats:
-    """A table with the sum of the weights of each cell, given by its flat index."""
+    """Return a table with the sum of the weights of each cell, given by its flat index."""
     found = np.bincount(cells, weights=weights, minlength=math.prod(shape))
     return np.asarray(found, dtype=np.float64).reshape(shape)
 
 
 def path_scores(unary: Floats, model: CRFPotentials, paths: TagPaths) -> Floats:
-    """score[c] of each path: log p(y | x) plus the log partition function."""
+    """Return score[c] of each path: log p(y | x) plus the log partition function."""
     step = unary[paths.unit, paths.tag]
     step[paths.offsets[:-1]] += model.start[paths.tag[paths.offsets[:-1]]]
     step[paths.onward] += model.transitions[paths.tag[paths.onward - 1], paths.tag[paths.onward]]

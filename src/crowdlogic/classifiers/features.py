@@ -1,9 +1,9 @@
-"""Features of units for the classifiers without torch: numeric features of the corpus, else hashed ones of the words.
+"""Features for the classifiers without torch (numeric columns or hashed words), and vocabularies for neural networks.
 
 A hashed feature is a short string (a word, an n-gram, a suffix, a neighbouring word); its column is a checksum of the
 string, so there is no vocabulary to store.
 
-Axes: i unit, f feature (column), v word.
+Axes: i unit, f feature (column), v word, s sequence, d dimension.
 """
 
 from __future__ import annotations
@@ -26,34 +26,29 @@ from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import CorpusError, FormatError
 from crowdlogic.numerics.arrays import Floats, Ints
 
-# Words as input of a network: tokenisation, a vocabulary, a vector for each word, and the shape of a word.
-#
 # [KIM14] Kim, "Convolutional neural networks for sentence classification", 2014: its cleaning of English sentences.
 #
-# The vocabulary of a network is the words of its training corpus followed by all other words that have a vector, so
-# that
-# new texts are covered, too. The vectors of the training words may be trained; the others keep the vectors they were
-# given, as they would anyway: training never updates the vector of a word that does not occur.
-#
-# Axes: s sequence, i position in the concatenation of all sequences, v word, d dimension.
+# The vocabulary of a network consists of the words of its training corpus, followed by all other words that have a
+# vector, so that new texts are covered as well. The vectors of training words may be trained; training never updates
+# the others.
 
 CLITICS = re.compile(r"('s|'ve|n't|'re|'d|'ll)")
 OTHER = re.compile(r"[^a-z0-9(),!?'`]")
 MARKS = re.compile(r"([,!()?])")
 
 SHAPES = ("padding", "lower", "Title", "UPPER", "mIxed", "digits", "d1git", "marks", "other")
-"""The shapes of words: capitals, digits and punctuation, which vectors of lower-case words do not distinguish."""
+"""Word shapes: capitals, digits and punctuation, which vectors of lower-case words do not distinguish."""
 N_SHAPES = len(SHAPES)
 
 
 def tokenize_kim(text: str) -> list[str]:
-    """Tokens as in [KIM14]: lower case, clitics and some punctuation split off, all other characters dropped."""
+    """Return tokens as in [KIM14]: lower case, clitics and some punctuation split off, all other characters dropped."""
     kept = OTHER.sub(" ", text.lower())
     return MARKS.sub(r" \1 ", CLITICS.sub(r" \1", kept)).split()
 
 
 def tokenize_plain(text: str) -> list[str]:
-    """Words and punctuation marks of a text in any alphabet, in lower case."""
+    """Return the words and punctuation marks of a text in any alphabet, in lower case."""
     return re.findall(r"\w+|[^\w\s]", text.lower())
 
 
@@ -63,31 +58,33 @@ TOKENIZERS = {"kim": tokenize_kim, "plain": tokenize_plain}
 
 @dataclass(frozen=True, eq=False)
 class TokenStream:
-    """The tokens of all sequences, concatenated: words[i], and offsets[s], the first token of each sequence."""
+    """Tokens of all sequences, concatenated: words[i], and offsets[s], the first token of each sequence."""
 
     words: tuple[str, ...]
     offsets: Ints
 
 
 def corpus_tokens(corpus: Corpus, name: str) -> TokenStream:
-    """The tokens of a corpus of sequences, unchanged."""
+    """Return the tokens of a corpus of sequences, unchanged."""
     if corpus.tokens is None or corpus.offsets is None:
-        raise CorpusError(f"{name} tags the tokens of sequences; these items have none. Choose a model for documents.")
+        raise CorpusError(
+            f"{name} tags the tokens of sequences, but these items have none. Choose a model for documents."
+        )
     return TokenStream(corpus.tokens, corpus.offsets)
 
 
 def tokenize_texts(corpus: Corpus, name: str, *, tokenizer: str) -> TokenStream:
-    """The tokens of a corpus of documents."""
+    """Return the tokens of a corpus of documents."""
     if corpus.texts is None or corpus.is_sequential:
         kind = "sequences of tokens" if corpus.is_sequential else "items without texts"
-        raise CorpusError(f"{name} looks at the texts of documents; these are {kind}. Choose another model.")
+        raise CorpusError(f"{name} needs the texts of documents, but these are {kind}. Choose another model.")
     words = [TOKENIZERS[tokenizer](text) for text in corpus.texts]
     offsets = np.concatenate([[0], np.cumsum([len(text) for text in words], dtype=np.int64)])
     return TokenStream(tuple(word for text in words for word in text), offsets)
 
 
 class WordIndex:
-    """The vocabulary: a row number for each word. Row 0 is padding, row 1 unknown words."""
+    """Vocabulary that assigns a row to each word. Row 0 is padding, row 1 stands for unknown words."""
 
     PADDING, UNKNOWN = 0, 1
 
@@ -100,7 +97,7 @@ class WordIndex:
         return len(self.words) + 2
 
     def rows(self, words: Iterable[str]) -> Ints:
-        """The row of each word as written, else of its lower case (unless case_sensitive), else UNKNOWN."""
+        """Return the row of each word, or of its lower case (unless case_sensitive), or UNKNOWN."""
         find = self._row.get
         if self.case_sensitive:
             return np.array([find(word, self.UNKNOWN) for word in words], dtype=np.int64)
@@ -110,7 +107,7 @@ class WordIndex:
 def build_word_index(
     words: Iterable[str], vectors: WordVectors | None, *, case_sensitive: bool
 ) -> tuple[WordIndex, int]:
-    """The words of a corpus, then all others with a vector; and the number of rows up to the last corpus word."""
+    """Index the corpus words, then all others with a vector; also return the number of rows of corpus words."""
     own = dict.fromkeys(words)
     more = () if vectors is None else (word for word in dict.fromkeys(vectors.words) if word not in own)
     return WordIndex((*own, *more), case_sensitive=case_sensitive), len(own) + 2
@@ -119,7 +116,7 @@ def build_word_index(
 def initial_vectors(
     index: WordIndex, vectors: WordVectors | None, *, size: int, spread: float, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """vectors[v, d]: the given ones, else uniform in [-spread, spread]; zero for padding and unknown words."""
+    """Return vectors[v, d]: given ones or uniform in [-spread, spread]; zero for padding and unknown words."""
     matrix = rng.uniform(-spread, spread, (len(index), size)).astype(np.float32)
     matrix[:2] = 0.0
     if vectors is not None:
@@ -128,7 +125,7 @@ def initial_vectors(
 
 
 def word_shape(word: str) -> int:
-    """The code of a word's shape, an index into SHAPES; never 0, which is padding."""
+    """Return the code of a word's shape, an index into SHAPES. It is never 0 (padding)."""
     if word.isalpha():
         cases = ((word.islower(), 1), (word.isupper() and len(word) > 1, 3), (word.istitle(), 2), (True, 4))
         return next(code for holds, code in cases if holds)
@@ -138,33 +135,33 @@ def word_shape(word: str) -> int:
 
 
 def shape_codes(words: Sequence[str]) -> Ints:
-    """The code of each word's shape."""
+    """Return the code of each word's shape."""
     codes = {word: word_shape(word) for word in set(words)}
     return np.array([codes[word] for word in words], dtype=np.int64)
 
 
 Features: TypeAlias = sparse.csr_array | Floats
-"""features[i, f]: sparse if hashed, dense if numeric."""
+"""Features features[i, f]: sparse if hashed, dense if numeric."""
 
 FeatureExtractor: TypeAlias = Callable[[Corpus], Features]
 
 COLUMNS, WIDTH, SCALE = FIXED + "columns", FIXED + "width", FIXED + "scale"
 ROW_NORM = 2**0.5
-"""Norm of a weighted row, chosen on dev data so that the default ridge of 1e-4 suits texts as well as tokens."""
+"""Norm of a weighted row, chosen on dev data so that the default ridge of 1e-4 works for both texts and tokens."""
 REACH = 2
 """Number of neighbours on either side that are features of a token."""
 BEYOND = "\x00"
-"""The neighbour beyond the end of a sentence."""
+"""Placeholder for the neighbour beyond the end of a sentence."""
 
 
 class FeatureColumns:
-    """The features that occur in the training corpus. Only these have weights; all others are ignored.
+    """Feature columns that occur in the training corpus. Only these have weights; all others are ignored.
 
     Args:
         extract: Computes all features of a corpus.
         kept: The columns that occur in the training corpus.
         width: Number of all columns.
-        scale: scale[f], the weight of each kept column; rows are then rescaled to ROW_NORM. None for no weighting.
+        scale: scale[f], the weight of each kept column; rows are then rescaled to ROW_NORM. None disables weighting.
     """
 
     def __init__(self, extract: FeatureExtractor, kept: Ints, width: int, scale: Floats | None = None) -> None:
@@ -181,20 +178,20 @@ class FeatureColumns:
         self.__init__(**state)  # type: ignore[misc]
 
     def select(self, corpus: Corpus) -> Features:
-        """features[i, f] of a corpus, the kept columns only; computed once."""
+        """Return features[i, f] of a corpus for the kept columns. The result is cached."""
         if corpus not in self._extracted:
             found = self.extract(corpus)
             if found.shape[1] != self.width:
                 raise CorpusError(
-                    f"These items have {found.shape[1]:,} features where the classifier learnt from {self.width:,}. "
-                    f"Give it items of the kind that it learnt from."
+                    f"These items have {found.shape[1]:,} features, but the classifier was trained with "
+                    f"{self.width:,}. Use items with the same features as the training data."
                 )
             found = found if len(self.kept) == self.width else found[:, self.kept]
             self._extracted[corpus] = found if self.scale is None else weigh_columns(found, self.scale)
         return self._extracted[corpus]
 
     def arrays(self) -> Arrays:
-        """What must be saved to select the same columns again."""
+        """Return the arrays that must be saved to select the same columns again."""
         scale = {} if self.scale is None else {SCALE: self.scale}
         return {COLUMNS: self.kept, WIDTH: np.array(self.width)} | scale
 
@@ -218,7 +215,7 @@ def find_weighted_columns(
     idf_power: float,
     ngram_weight: float,
 ) -> FeatureColumns:
-    """The n-grams of the documents of a corpus, weighted by rarity and length.
+    """Return the n-gram columns of the documents in a corpus, weighted by rarity and length.
 
     An n-gram of n words that occurs in d of N documents has weight (log((1 + N) / (1 + d)) + 1)^idf_power *
     ngram_weight^(n - 1).
@@ -245,16 +242,16 @@ def find_weighted_columns(
 
 
 def find_columns(corpus: Corpus, extract: FeatureExtractor) -> FeatureColumns:
-    """All numeric features, or the hashed ones that occur in a corpus."""
+    """Return all numeric features, or the hashed features that occur in a corpus."""
     found = extract(corpus)
     kept = np.unique(found.indices) if isinstance(found, sparse.csr_array) else np.arange(found.shape[1])
     return FeatureColumns(extract, kept.astype(np.int64), found.shape[1])
 
 
 def load_columns(arrays: Arrays, extract: FeatureExtractor) -> FeatureColumns:
-    """Columns from a saved state."""
+    """Restore columns from a saved state."""
     if COLUMNS not in arrays or WIDTH not in arrays:
-        raise FormatError(f"These arrays are not of a classifier that looks at features: {COLUMNS} is missing.")
+        raise FormatError(f"These arrays do not belong to a classifier with features: {COLUMNS} is missing.")
     width = saved_number(arrays, WIDTH, least=0, most=1 << 40)
     kept = saved_columns(arrays, COLUMNS, width=width)
     scale = saved_array(arrays, SCALE, (len(kept),)) if SCALE in arrays else None
@@ -262,7 +259,7 @@ def load_columns(arrays: Arrays, extract: FeatureExtractor) -> FeatureColumns:
 
 
 def extract_features(corpus: Corpus, *, max_ngram: int, hash_bits: int, name: str) -> Features:
-    """features[i, f] of every unit: numeric features if there are any, else those of its words."""
+    """Return features[i, f] of every unit: numeric features if there are any, otherwise those of its words."""
     if sparse.issparse(corpus.features):
         held: Any = corpus.features
         return sparse.csr_array(held)
@@ -274,26 +271,24 @@ def extract_features(corpus: Corpus, *, max_ngram: int, hash_bits: int, name: st
 
 
 def numeric_features(corpus: Corpus, name: str) -> Floats:
-    """The numeric features of a corpus: a table of finite numbers."""
+    """Return the numeric features of a corpus: a table of finite numbers."""
     held: Any = require_content(corpus, "features", name)
     given = np.asarray(held.toarray() if hasattr(held, "toarray") else held, dtype=np.float64)
     if given.ndim != 2:
-        raise CorpusError(f"The features are {given.shape}. Give a table: a row for each unit.")
+        raise CorpusError(f"The features have shape {given.shape}. Pass a table with one row per unit.")
     if not np.isfinite(given).all():
         row = int(np.flatnonzero(~np.isfinite(given).all(axis=1))[0])
-        raise CorpusError(
-            f"The features of unit {row} are not all finite numbers. Correct them, or leave the item out."
-        )
+        raise CorpusError(f"The features of unit {row} are not all finite numbers. Correct them, or remove the item.")
     return given
 
 
 def hash_column(feature: str, hash_bits: int) -> int:
-    """The column of a feature, the same on every machine."""
+    """Return the column of a feature, which is the same on every machine."""
     return crc32(feature.encode(errors="surrogatepass")) & ((1 << hash_bits) - 1)
 
 
 def document_features(texts: Sequence[str], *, max_ngram: int, hash_bits: int) -> sparse.csr_array:
-    """features[i, f]: which n-grams of up to `max_ngram` words a text has; every row has norm 1."""
+    """Return features[i, f]: the n-grams of up to `max_ngram` words of each text. Rows have norm 1."""
     rows = [_ngram_columns(tokenize_plain(text), max_ngram, hash_bits) for text in texts]
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     return _unit_rows(np.array([column for row in rows for column in row], dtype=np.int64), lengths, 1 << hash_bits)
@@ -306,7 +301,7 @@ def _ngram_columns(words: Sequence[str], max_ngram: int, hash_bits: int) -> list
 
 
 def token_features(corpus: Corpus, *, hash_bits: int, name: str) -> sparse.csr_array:
-    """features[i, f] of every token: the word, its shape, prefix and suffix, and its neighbours."""
+    """Return features[i, f] of every token: the word, its shape, prefix and suffix, and its neighbours."""
     tokens = corpus_tokens(corpus, name)
     words = [BEYOND, *dict.fromkeys(tokens.words)]
     code = {word: v for v, word in enumerate(words)}
@@ -333,12 +328,12 @@ def _neighbour_features(step: int, word: str) -> list[str]:
 
 
 def _word_columns(words: Iterable[str], features: Callable[[str], list[str]], hash_bits: int) -> Ints:
-    """columns[v, f] of every distinct word."""
+    """Return columns[v, f] of every distinct word."""
     return np.array([[hash_column(feature, hash_bits) for feature in features(word)] for word in words], dtype=np.int64)
 
 
 def _shift_codes(codes: Ints, offsets: Ints, step: int) -> Ints:
-    """The code of the word `step` positions on in the same sentence, 0 beyond its ends."""
+    """Return the code of the word `step` positions further in the same sentence, 0 beyond its ends."""
     position = np.arange(len(codes)) + step
     first, end = (np.repeat(ends, np.diff(offsets)) for ends in (offsets[:-1], offsets[1:]))
     inside = (position >= first) & (position < end)
@@ -346,9 +341,9 @@ def _shift_codes(codes: Ints, offsets: Ints, step: int) -> Ints:
 
 
 def _unit_rows(columns: Ints, lengths: Ints, width: int) -> sparse.csr_array:
-    """A sparse matrix with lengths[i] equal entries in row i, whose squares add up to 1."""
+    """Return a sparse matrix with lengths[i] equal entries in row i, scaled to norm 1."""
     entries = np.repeat(1.0 / np.sqrt(np.maximum(lengths, 1)), lengths)
     pointers = np.concatenate([[0], np.cumsum(lengths)])
-    # 32 bits, because some of scikit-learn's estimators accept no other sparse matrices.
+    # Use 32-bit indices, because some of scikit-learn's estimators accept no others in sparse matrices.
     narrow = (entries, columns.astype(np.int32), pointers.astype(np.int32))
     return sparse.csr_array(narrow, shape=(len(lengths), width))

@@ -1,7 +1,7 @@
-"""Use a function from items to probabilities, such as a zero-shot model or a call of an LLM, as a classifier.
+"""Functions from items to probabilities as classifiers, such as a zero-shot model or a call of an LLM.
 
-The function is not trained: it enters [LNCL] eq. 13 as it is, next to the annotators and the rules. To learn from the
-crowd as well, use a model that can be trained.
+The function is not trained: its probabilities enter [LNCL] eq. 13 unchanged, together with the annotators and the
+rules. To learn from the crowd as well, use a model that can be trained.
 
 Axes: i unit, k class.
 """
@@ -27,7 +27,7 @@ from crowdlogic.numerics.logspace import safe_log
 
 @dataclass(frozen=True)
 class Function:
-    """A function that predicts and does not learn.
+    """Architecture that wraps a function, which predicts and is not trained.
 
     Attributes:
         function: Takes the items (a list of texts, a list of token lists, or an array of features) and returns one row
@@ -48,13 +48,13 @@ class Function:
 
 
 def items_of(corpus: Corpus) -> Any:
-    """Return what a corpus holds, for functions of users: token lists, texts, or features[i, d]."""
+    """Return the content of a corpus as passed to functions of users: token lists, texts, or features[i, d]."""
     if corpus.tokens is not None and corpus.offsets is not None:
         return [list(corpus.tokens[begin:end]) for begin, end in pairwise(corpus.offsets.tolist())]
     if corpus.texts is not None:
         return list(corpus.texts)
     if corpus.features is None:
-        raise CorpusError("The items have neither texts nor tokens nor features. Give one of them.")
+        raise CorpusError("The items have neither texts nor tokens nor features. Supply one of them.")
     return corpus.features
 
 
@@ -66,7 +66,7 @@ class FunctionClassifier:
         self._predicted: WeakKeyDictionary[Corpus, Beliefs] = WeakKeyDictionary()
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """Return the mean cross-entropy; nothing is learnt."""
+        """Return the mean cross-entropy without training."""
         check_targets(corpus, targets, weights, self._n_classes)
         loss = -(targets * safe_log(self.predict_proba(corpus))).sum(axis=1)
         used = np.ones(corpus.n_units) if weights is None else weights
@@ -92,8 +92,8 @@ class FunctionClassifier:
         )
 
     def arrays(self) -> Arrays:
-        """Return nothing: a function has no state."""
+        """Return an empty dictionary, since a function has no state."""
         return {}
 
     def restore(self, arrays: Arrays) -> None:
-        """Do nothing: a function has no state."""
+        """Do nothing, since a function has no state."""

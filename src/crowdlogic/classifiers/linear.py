@@ -1,9 +1,9 @@
 """Multinomial logistic regression on hashed features, trained on soft targets. No torch.
 
 The loss is the weighted mean cross-entropy with an L2 penalty on the weights. It is convex, so an epoch is a few steps
-of L-BFGS on all units, starting from the last epoch's weights. It is deterministic: no random numbers are used.
+of L-BFGS on all units, starting from the last epoch's weights. It is deterministic.
 
-[RAY] Raykar et al., "Learning from crowds", 2010, whose classifier this is in its two-class case.
+[RAY] Raykar et al., "Learning from crowds", 2010, which uses this classifier with two classes.
 
 Axes: i unit, f feature, k class.
 """
@@ -45,7 +45,7 @@ class Linear:
         max_ngram: The maximum length of the n-grams of a text.
         hash_bits: Features of words are hashed to 2^hash_bits columns.
         idf_power: Exponent of the inverse document frequency that weights the n-grams of texts; 0 ignores it.
-        ngram_weight: Weight of a pair of words relative to a single word, of a triple relative to a pair, ...
+        ngram_weight: Weight of a pair of words relative to a single word, of a triple relative to a pair, and so on.
     """
 
     ridge: float = 1e-4
@@ -60,13 +60,13 @@ class Linear:
     def __post_init__(self) -> None:
         if not (0 <= self.ridge < math.inf and self.steps >= 1 and self.max_ngram >= 1 and 1 <= self.hash_bits <= 30):
             raise OptionError(
-                f"{self.name}: ridge must be 0 or more, steps and max_ngram 1 or more, hash_bits from 1 to 30."
+                f"{self.name}: ridge must be at least 0, steps and max_ngram at least 1, hash_bits from 1 to 30."
             )
         if not (0 <= self.idf_power < math.inf and 0 < self.ngram_weight < math.inf):
-            raise OptionError(f"{self.name}: idf_power must be 0 or more, and ngram_weight above 0.")
+            raise OptionError(f"{self.name}: idf_power must be at least 0, and ngram_weight above 0.")
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> LinearClassifier:  # noqa: ARG002 (deterministic)
-        """Zero weights for the features of a corpus."""
+        """Return a classifier with zero weights for the features of a corpus."""
         if corpus.features is None and not corpus.is_sequential:
             columns = find_weighted_columns(
                 corpus,
@@ -81,20 +81,20 @@ class Linear:
         return LinearClassifier(self, columns, np.zeros((len(columns), len(classes))), np.zeros(len(classes)))
 
     def load(self, arrays: Arrays, classes: Classes) -> LinearClassifier:
-        """A classifier with a saved state."""
+        """Return a classifier with a saved state."""
         columns = load_columns(arrays, self.features)
         made = LinearClassifier(self, columns, np.zeros((len(columns), len(classes))), np.zeros(len(classes)))
         made.restore(arrays)
         return made
 
     def features(self, corpus: Corpus, max_ngram: int | None = None) -> Features:
-        """Return features[i, f] of every unit: its numeric features if it has some, otherwise those of its words."""
+        """Return features[i, f] of every unit: numeric features if there are any, otherwise those of its words."""
         length = self.max_ngram if max_ngram is None else max_ngram
         return extract_features(corpus, max_ngram=length, hash_bits=self.hash_bits, name=self.name)
 
 
 class LinearClassifier:
-    """weights[f, k] and bias[k]."""
+    """Logistic regression with its current weights[f, k] and bias[k], and the feature columns that they belong to."""
 
     averages = True
 
@@ -102,7 +102,7 @@ class LinearClassifier:
         self.options, self.columns, self.weights, self.bias = options, columns, weights, bias
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """A few steps of L-BFGS; the loss after them."""
+        """Run a few steps of L-BFGS and return the loss after them."""
         check_targets(corpus, targets, weights, len(self.bias))
         sample_weight = np.ones(corpus.n_units) if weights is None else weights
         rows = np.flatnonzero(sample_weight)
@@ -123,11 +123,11 @@ class LinearClassifier:
         return float(found.fun)
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
-        """p[i, k] of every unit."""
+        """Return p[i, k] of every unit."""
         return normalise(logits(self.columns.select(corpus), self.weights, self.bias))[0]
 
     def arrays(self) -> Arrays:
-        """Weights, bias and the columns they belong to."""
+        """Return weights, bias and the columns they belong to."""
         return self.columns.arrays() | {WEIGHTS: self.weights.copy(), BIAS: self.bias.copy()}
 
     def restore(self, arrays: Arrays) -> None:
@@ -136,7 +136,8 @@ class LinearClassifier:
             found = arrays[name].shape if name in arrays else "missing"
             if found != own.shape:
                 raise FormatError(
-                    f"These weights are of another linear classifier: {name} is {found} where {own.shape} is expected."
+                    f"These weights belong to a different linear classifier: {name} is {found} where {own.shape} is "
+                    f"expected."
                 )
         saved = [saved_array(arrays, name, own.shape) for name, own in ((WEIGHTS, self.weights), (BIAS, self.bias))]
         self.weights, self.bias = (np.array(array, dtype=np.float64) for array in saved)
@@ -147,28 +148,28 @@ class LinearClassifier:
 
 
 def logits(features: Features, weights: Floats, bias: Floats) -> Floats:
-    """logits[i, k]."""
+    """Return logits[i, k]."""
     return np.asarray(features @ weights) + bias
 
 
 def objective(
     weights: Floats, bias: Floats, features: Features, *, targets: Beliefs, share: Floats, ridge: float
 ) -> tuple[float, Floats]:
-    """The mean cross-entropy with its L2 penalty, and the gradient in weights, then bias.
+    """Return the mean cross-entropy with its L2 penalty, and its gradient with respect to weights and bias.
 
     Args:
         weights: weights[f, k].
         bias: bias[k].
         features: features[i, f].
         targets: targets[i, k].
-        share: share[i], the sample weight of unit i over the sum of all.
+        share: share[i], the sample weight of unit i divided by the sum of all weights.
         ridge: Strength of the L2 penalty.
     """
     score = logits(features, weights, bias)
     p, log_sum = normalise(score)
     mass = targets.sum(axis=1)  # 1 for a distribution
     loss = float(share @ (log_sum * mass - (targets * score).sum(axis=1))) + 0.5 * ridge * float((weights**2).sum())
-    # slope[i, k], the derivative of the loss in logits[i, k]
+    # slope[i, k], the derivative of the loss with respect to logits[i, k]
     slope = share[:, None] * (p * mass[:, None] - targets)
     gradient = np.asarray(features.T @ slope) + ridge * weights
     return loss, np.concatenate([gradient.ravel(), slope.sum(axis=0)])

@@ -1,13 +1,13 @@
-"""The protocols of a classifier: fit one epoch on soft targets, predict probabilities, save and restore the state.
+"""Protocols for classifiers: fit one epoch on soft targets, predict probabilities, save and restore the state.
 
-An Architecture is a frozen dataclass of hyper-parameters; `build` makes a Classifier for a corpus and its classes. A
-Classifier is mutable: `fit_epoch` updates its weights. Its whole state is a dictionary of named arrays, so a fit can be
-interrupted and resumed, and a run directory holds arrays and hyper-parameters only.
+An Architecture is a frozen dataclass of hyper-parameters; its `build` makes a Classifier for a corpus and its classes.
+A Classifier is mutable: `fit_epoch` updates its weights. Its whole state is a dictionary of named arrays, so training
+can be interrupted and resumed, and a saved run contains only arrays and hyper-parameters.
 
-A classifier predicts the units of a sequence independently of each other, and the posterior of [LNCL] eq. 13 multiplies
-these probabilities with the annotators' evidence. A ChainClassifier knows how tags follow each other, and says more:
-the scores of a chain, unary and of transitions. Eq. 13 is then one forward-backward over its scores and the evidence,
-and what it learns are marginals of units and of neighbours.
+A classifier predicts the units of a sequence independently of each other, and the posterior ([LNCL] eq. 13) multiplies
+these probabilities with the annotators' evidence. A ChainClassifier also models transitions between tags: it returns
+unary and transition scores. Eq. 13 is then one forward-backward pass over these scores and the evidence, and its
+targets are marginals of units and of pairs of neighbours.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics".
 
@@ -36,31 +36,31 @@ from crowdlogic.errors import CorpusError, FormatError, OptionError
 from crowdlogic.numerics.arrays import Floats, row_sums
 from crowdlogic.registry import CLASSIFIERS
 
-# The border to classifiers of other people: what they give is checked once, and refused in one sentence.
+# Checks of user-defined classifiers: what they return is validated once, with a one-line error. Our own classifiers are
+# tested for all of this and are not checked at run time.
 #
-# Our own classifiers are tested for all of this, and are not checked again. Axes: i unit, k class.
 
 VERBS = {"fit_epoch": 3, "predict_proba": 1, "arrays": 0, "restore": 1}
-"""What a classifier is called with: the number of arguments of each verb."""
+"""Methods of a classifier, with the number of their positional arguments."""
 
 WHAT_IT_IS = (
-    "What build makes has fit_epoch(corpus, targets, weights=None), predict_proba(corpus), arrays() and "
+    "`build` must return an object with fit_epoch(corpus, targets, weights=None), predict_proba(corpus), arrays() and "
     "restore(arrays), as docs/how-to/extending.md shows."
 )
-"""What a classifier must be, for messages."""
+"""Requirements for a classifier, used in error messages."""
 
 
 def is_ours(classifier: Any) -> bool:
-    """Whether a classifier is one of crowdlogic's."""
+    """Return whether a classifier is part of crowdlogic."""
     return type(classifier).__module__.startswith("crowdlogic.")
 
 
 def check_verbs(classifier: Any, name: str) -> None:
-    """Refuse what `build` made if it cannot be called as classifiers are.
+    """Raise an error if the object that `build` returned lacks a method of the protocol.
 
     Args:
-        classifier: What was made.
-        name: The name of the options that made it.
+        classifier: The object that `build` returned.
+        name: The name of the architecture.
     """
     if is_ours(classifier):
         return
@@ -78,29 +78,29 @@ def _takes(called: Any, count: int) -> bool:
         inspect.signature(called).bind(*[None] * count)
     except TypeError:
         return False
-    except ValueError:  # compiled code that does not say what it takes
+    except ValueError:  # compiled code without a signature
         return True
     return True
 
 
 def check_loss(classifier: Any, loss: Any) -> float:
-    """The loss of an epoch as a number."""
+    """Return the loss of an epoch as a number."""
     if is_ours(classifier):
         return float(loss)
     try:
         number = float(loss)
     except (TypeError, ValueError):
         raise OptionError(
-            f"{type(classifier).__name__}: fit_epoch gave a {type(loss).__name__}. Give the mean loss of the epoch as "
-            f"a number."
+            f"{type(classifier).__name__}: fit_epoch returned a {type(loss).__name__}. Return the mean loss of the "
+            f"epoch as a number."
         ) from None
     if not np.isfinite(number):
-        raise OptionError(f"{type(classifier).__name__}: fit_epoch gave a loss of {number}. {LOOK_FOR_EXTREMES}")
+        raise OptionError(f"{type(classifier).__name__}: fit_epoch returned a loss of {number}. {LOOK_FOR_EXTREMES}")
     return number
 
 
-LOOK_FOR_EXTREMES = "Look for a logarithm of 0, a division by 0 or extreme numbers in it."
-"""What to do where a classifier's numbers are none."""
+LOOK_FOR_EXTREMES = "Look for a logarithm of 0, a division by 0 or extreme values in it."
+"""Advice for infinite or undefined numbers."""
 
 
 def check_probabilities(
@@ -113,12 +113,12 @@ def check_probabilities(
         given: Its predictions.
         corpus: The items.
         n_classes: Number of classes, if known.
-        where: Beginning of error messages; by default, the classifier's `predict_proba`.
+        where: Beginning of error messages. Default: the classifier's `predict_proba`.
     """
     if is_ours(classifier):
         ours: Beliefs = given
         return ours
-    where = f"{type(classifier).__name__}: predict_proba gave" if where is None else where
+    where = f"{type(classifier).__name__}: predict_proba returned" if where is None else where
     if given is None:
         raise OptionError(f"{where} nothing. {TABLE}")
     try:
@@ -133,60 +133,59 @@ def check_probabilities(
     return p
 
 
-TABLE = "Give a row for each unit and a column for each class."
-"""What `predict_proba` gives, for messages."""
+TABLE = "Return one row per unit and one column per class."
+"""Expected result of `predict_proba`, used in error messages."""
 
 
 def _check_rows(p: Beliefs, where: str) -> None:
-    """Refuse rows that are no distributions."""
+    """Raise an error unless every row is a probability distribution."""
     total = row_sums(p)
     broken = np.flatnonzero(~np.isfinite(total))
     if len(broken):
         raise OptionError(f"{where} numbers that are not finite in row {broken[0]}. {LOOK_FOR_EXTREMES}")
     if p.min(initial=0.0) < 0:
         raise OptionError(
-            f"{where} {p.min():.4g} in row {p.min(axis=1).argmin()}, which is below 0. Give probabilities."
+            f"{where} {p.min():.4g} in row {p.min(axis=1).argmin()}, which is below 0. Return probabilities."
         )
     apart = np.abs(total - 1.0)
     if apart.max(initial=0.0) > SUM_TOLERANCE:
         worst = int(apart.argmax())
-        raise OptionError(
-            f"{where} a row {worst} that sums to {total[worst]:.4g}. Divide each row by its sum: they are "
-            f"probabilities."
-        )
+        raise OptionError(f"{where} a row {worst} that sums to {total[worst]:.4g}, not 1. Divide each row by its sum.")
 
 
 def check_arrays(classifier: Any, given: Any) -> dict[str, Any]:
-    """The state of a classifier: arrays of numbers by name."""
+    """Return the checked state of a classifier: arrays of numbers by name."""
     if is_ours(classifier):
         return dict(given)
     where = f"{type(classifier).__name__}: arrays()"
     if not isinstance(given, Mapping):
-        raise OptionError(f"{where} gave a {type(given).__name__}. Give its state as named arrays: {EXAMPLE}.")
+        raise OptionError(f"{where} returned a {type(given).__name__}. Return the state as named arrays: {EXAMPLE}.")
     for name, array in given.items():
         if not isinstance(name, str):
-            raise OptionError(f"{where} has a name {name!r}, which is not text. Name its arrays as in {EXAMPLE}.")
+            raise OptionError(
+                f"{where} returned the name {name!r}, which is not a string. Name the arrays as in {EXAMPLE}."
+            )
         if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
             kind = f"n array of {array.dtype}" if isinstance(array, np.ndarray) else f" {type(array).__name__}"
-            raise OptionError(f"{where} has a{kind} as {name!r}. Give arrays of numbers: {EXAMPLE}.")
+            raise OptionError(f"{where} returned a{kind} as {name!r}. Return arrays of numbers: {EXAMPLE}.")
     return dict(given)
 
 
 EXAMPLE = '{"model.weights": np.array(...)}'
-"""What `arrays` gives, for messages."""
+"""Example of a result of `arrays`, used in error messages."""
 
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
-"""The state of a classifier, as named arrays. The prefix of a name says what it is for: `model.` arrays are learnt;
-`fixed.` arrays never change after `build`, and are returned without a copy; `progress.` arrays (the state of an
-optimiser, random seeds) are needed to resume training but not to predict."""
+"""State of a classifier, as named arrays. The prefix of a name tells its purpose: `model.` arrays are learned; `fixed.`
+arrays never change after `build` and are returned without a copy; `progress.` arrays (the state of an optimiser, random
+seeds) are needed to resume training but not to predict."""
 
 MODEL, FIXED, PROGRESS = "model.", "fixed.", "progress."
 
 
 @runtime_checkable
 class Classifier(Protocol):
-    """A model that is trained one epoch at a time."""
+    """Protocol for models that are trained one epoch at a time."""
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
         """Train for one epoch on soft targets.
@@ -201,59 +200,59 @@ class Classifier(Protocol):
         """
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
-        """Predicted probabilities p[i, k] of every unit."""
+        """Return the predicted probabilities p[i, k] of every unit."""
 
     def arrays(self) -> Arrays:
-        """The whole state."""
+        """Return the whole state."""
 
     def restore(self, arrays: Arrays) -> None:
-        """Set the state to one that `arrays` returned."""
+        """Restore a state that `arrays` returned."""
 
 
 @runtime_checkable
 class ChainClassifier(Classifier, Protocol):
-    """A classifier of tags that form chains."""
+    """Protocol for classifiers of tags that model transitions."""
 
     def chain_scores(self, corpus: Corpus) -> ChainScores:
-        """The scores of the chain; `predict_proba` gives its marginals."""
+        """Return the scores of the chain; `predict_proba` returns its marginals."""
 
     def fit_chain_epoch(self, corpus: Corpus, targets: ChainBeliefs, weights: Floats | None = None) -> float:
-        """Train for one epoch on soft targets of units and of neighbours; see `Classifier.fit_epoch`."""
+        """Train for one epoch on soft targets of units and of pairs of neighbours; see `Classifier.fit_epoch`."""
 
 
 @CLASSIFIERS.serves
 @runtime_checkable
 class Architecture(Protocol):
-    """The hyper-parameters of a classifier."""
+    """Protocol for the hyper-parameters of a classifier."""
 
     @property
     def name(self) -> str:
-        """Its name in the registry and on the command line."""
+        """Name in the registry and on the command line."""
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> Classifier:
-        """A new, untrained classifier for the vocabulary (or features) of a corpus and its classes."""
+        """Return a new, untrained classifier for the vocabulary (or features) of a corpus and its classes."""
 
     def load(self, arrays: Arrays, classes: Classes) -> Classifier:
-        """A classifier with the state of an earlier one."""
+        """Return a classifier with a saved state."""
 
 
 @runtime_checkable
 class NeedsFiles(Protocol):
-    """An architecture that reads files when it is built, such as pre-trained weights."""
+    """Protocol for architectures that read files when they are built, such as pre-trained weights."""
 
     def check_files(self) -> None:
         """Raise an error if a file is missing, before any data are read."""
 
 
 def build(architecture: Architecture, corpus: Corpus, classes: Classes, *, seed: int) -> Classifier:
-    """A new classifier; one that cannot be called as all are is refused."""
+    """Build a new classifier and check that it has the methods of the protocol."""
     made = architecture.build(corpus, classes, seed=seed)
     check_verbs(made, architecture.name)
     return made
 
 
 def fit_epoch(classifier: Classifier, corpus: Corpus, targets: AnyBeliefs, weights: Floats | None) -> float:
-    """Train for one epoch on targets of units, or on those of chains where the classifier is one."""
+    """Train for one epoch, on targets of chains if the classifier models chains, otherwise on targets of units."""
     if isinstance(targets, ChainBeliefs) and isinstance(classifier, ChainClassifier):
         return check_loss(classifier, classifier.fit_chain_epoch(corpus, targets, weights))
     of_units = targets.q if isinstance(targets, ChainBeliefs) else targets
@@ -261,7 +260,7 @@ def fit_epoch(classifier: Classifier, corpus: Corpus, targets: AnyBeliefs, weigh
 
 
 def predict(classifier: Classifier, corpus: Corpus, *, n_classes: int | None = None) -> AnyBeliefs:
-    """What a classifier believes of the units, or of chains where it is a classifier of chains."""
+    """Return the predictions for a corpus: beliefs of chains if the classifier models chains, otherwise of units."""
     if isinstance(classifier, ChainClassifier):
         return classifier.chain_scores(corpus).beliefs(pairs=False)
     return predict_units(classifier, corpus, n_classes=n_classes)
@@ -273,36 +272,36 @@ def predict_units(classifier: Classifier, corpus: Corpus, *, n_classes: int | No
 
 
 def state_of(classifier: Classifier) -> Arrays:
-    """The whole state of a classifier."""
+    """Return the whole state of a classifier."""
     return check_arrays(classifier, classifier.arrays())
 
 
 def supports_averaging(classifier: Classifier) -> bool:
-    """Whether weights may be averaged over epochs: those of a network or a linear model may, those of a tree may not.
+    """Return whether weights may be averaged over epochs: true for networks and linear models, not for trees.
 
-    A classifier declares it with a class attribute, `averages = True`.
+    A classifier declares this with a class attribute, `averages = True`.
     """
     return bool(getattr(classifier, "averages", False))
 
 
 def averageable_weights(arrays: Arrays) -> Arrays:
-    """The arrays of a classifier's state that an average over epochs is taken of: learnt floating-point numbers."""
+    """Return the arrays that may be averaged over epochs: learned floating-point numbers."""
     learnt = {name: array for name, array in arrays.items() if name.startswith(MODEL)}
     return {name: array for name, array in learnt.items() if np.issubdtype(array.dtype, np.floating)}
 
 
 def predict_texts(classifier: Classifier, texts: Sequence[str]) -> Beliefs:
-    """Predicted probabilities p[i, k] of texts outside any corpus, such as a clause that a rule cuts out."""
+    """Return the predicted probabilities p[i, k] of texts outside any corpus, such as a clause extracted by a rule."""
     return predict_units(classifier, Corpus(pl.Series(range(len(texts)), dtype=pl.Int64), texts=tuple(texts)))
 
 
 def require_content(corpus: Corpus, what: str, name: str) -> Any:
-    """The texts, tokens or features of a corpus, which the classifier of this name needs."""
+    """Return the texts, tokens or features of a corpus, or raise an error that names the classifier that needs them."""
     found = getattr(corpus, what)
     if found is None:
         held = [part for part in ("texts", "tokens", "features") if getattr(corpus, part) is not None]
         raise CorpusError(
-            f"{name} looks at {what}; the items have {' and '.join(held) or 'none'}. Choose another model."
+            f"{name} needs {what}, but the items have {' and '.join(held) or 'none'}. Choose another model."
         )
     return found
 
@@ -310,42 +309,39 @@ def require_content(corpus: Corpus, what: str, name: str) -> Any:
 def check_targets(corpus: Corpus, targets: Beliefs, weights: Floats | None, n_classes: int) -> None:
     """Raise an error for targets or weights of the wrong shape, negative or not finite."""
     if targets.shape != (corpus.n_units, n_classes):
-        raise OptionError(f"targets are {targets.shape} where ({corpus.n_units}, {n_classes}) is expected.")
+        raise OptionError(f"targets have shape {targets.shape} where ({corpus.n_units}, {n_classes}) is expected.")
     if not (np.isfinite(targets).all() and (targets >= 0).all()):
-        raise OptionError("targets must be 0 or more and finite. Look for units without beliefs.")
+        raise OptionError("targets must be finite and at least 0. Look for units without beliefs.")
     if weights is None:
         return
     if weights.shape != (corpus.n_units,):
-        raise OptionError(f"weights are {weights.shape} where ({corpus.n_units},) is expected.")
+        raise OptionError(f"weights have shape {weights.shape} where ({corpus.n_units},) is expected.")
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise OptionError("weights must be 0 or more and finite. Use 0 for a unit that is not to be learnt from.")
+        raise OptionError("weights must be finite and at least 0. Use 0 for units to leave out of training.")
 
 
 def encode_json(value: Any) -> NDArray[np.uint8]:
-    """A JSON value (a vocabulary, a configuration) as an array of bytes, to be stored among other arrays."""
+    """Return a JSON value (a vocabulary, a configuration) as an array of bytes, to be stored among other arrays."""
     return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
 
 
 def decode_json(array: NDArray[np.uint8]) -> Any:
-    """The value that `encode_json` encoded."""
+    """Return the value that `encode_json` encoded."""
     return json.loads(np.asarray(array).tobytes())
 
 
 def derive_seed(seed: int, purpose: str) -> int:
-    """A random seed for one purpose, so that draws for one purpose are independent of how many another makes."""
+    """Return a random seed for one purpose. Draws for one purpose do not affect those for another."""
     return int.from_bytes(hashlib.blake2b(f"{seed} {purpose}".encode(), digest_size=7).digest(), "little")
-
-
-# A classifier that a run cannot hold, because Python made it: all that needs no answer of it works nevertheless.
 
 
 @dataclass(frozen=True)
 class AbsentClassifier:
-    """Stands for a classifier that is not there; whoever asks it is told where to bring it.
+    """Placeholder for a user-defined classifier that was not saved with the run. Its methods raise an error.
 
     Attributes:
         run: The folder of the run.
-        what: What the classifier is: "holds a Pipeline", "is 'own', one".
+        what: Description of the classifier that continues "its classifier", such as "holds a Pipeline".
     """
 
     run: str
@@ -353,53 +349,54 @@ class AbsentClassifier:
 
     @property
     def message(self) -> str:
-        """What is missing, and the call that brings it."""
+        """Message on what is missing and how to supply it."""
         return (
-            f"{self.run}: its classifier {self.what} that was made in Python and is not in the run. Load it from "
-            f"Python with the same one: crowdlogic.load_run({self.run!r}, classifier=classifier)."
+            f"{self.run}: its classifier {self.what} that was made in Python and is not saved with the run. Pass it "
+            f"when you load the run: crowdlogic.load_run({self.run!r}, classifier=classifier)."
         )
 
     @property
     def notice(self) -> str:
-        """What an explanation lacks without it."""
-        return f"Rules that ask the classifier are shown together, not one by one. {self.message}"
+        """Notice on what explanations cannot show without the classifier."""
+        return f"Rules that need the classifier are shown together, not one by one. {self.message}"
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:  # noqa: ARG002
-        """Refuse."""
+        """Raise an error."""
         raise OptionError(self.message)
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:  # noqa: ARG002
-        """Refuse."""
+        """Raise an error."""
         raise OptionError(self.message)
 
     def arrays(self) -> Arrays:
-        """Refuse."""
+        """Raise an error."""
         raise OptionError(self.message)
 
     def restore(self, arrays: Arrays) -> None:  # noqa: ARG002
-        """Refuse."""
+        """Raise an error."""
         raise OptionError(self.message)
 
 
 def is_absent(classifier: object) -> bool:
-    """Whether a classifier is not there."""
+    """Return whether a classifier is a placeholder."""
     return isinstance(classifier, AbsentClassifier)
 
 
-# Arrays of a saved classifier, checked before anything is computed with them: a run may come from a stranger.
+# Arrays of a saved classifier are checked before anything is computed with them: a run may come from an untrusted
+# source.
 
 FLOATS, INTEGERS, BYTES, BOOLEANS = "f", "iu", "u", "b"
-"""Kinds of numbers, as numpy's `dtype.kind` has them."""
+"""Kinds of numbers, as in numpy's `dtype.kind`."""
 
 
 def saved_array(arrays: Arrays, name: str, shape: tuple[int | None, ...], *, kind: str = FLOATS) -> NDArray[Any]:
-    """An array of a saved state, if it is there, of its shape and its kind, and finite.
+    """Return an array of a saved state after checking its shape, its kind, and that it is finite.
 
     Args:
         arrays: The saved state.
         name: The array's name.
         shape: The expected shape; None for any length.
-        kind: The kinds of numbers that it may hold.
+        kind: The accepted kinds of numbers.
     """
     found = arrays.get(name)
     if found is None:
@@ -410,7 +407,7 @@ def saved_array(arrays: Arrays, name: str, shape: tuple[int | None, ...], *, kin
     if not fits:
         raise _unfit(name, str(found.shape), shape)
     if found.dtype.kind not in kind:
-        raise FormatError(f"These arrays are of another classifier: {name} holds {found.dtype}.")
+        raise FormatError(f"These arrays belong to a different classifier: {name} has type {found.dtype}.")
     if found.dtype.kind == "f" and not np.isfinite(found).all():
         raise FormatError(f"These arrays are damaged: {name} holds NaN or infinities.")
     return np.asarray(found)
@@ -418,27 +415,33 @@ def saved_array(arrays: Arrays, name: str, shape: tuple[int | None, ...], *, kin
 
 def _unfit(name: str, found: str, shape: tuple[int | None, ...]) -> FormatError:
     expected = f"({', '.join('any' if size is None else str(size) for size in shape)}{',' * (len(shape) == 1)})"
-    return FormatError(f"These arrays are of another classifier: {name} is {found} where {expected} is expected.")
+    return FormatError(
+        f"These arrays belong to a different classifier: {name} is {found} where {expected} is expected."
+    )
 
 
 def saved_number(arrays: Arrays, name: str, *, least: int, most: int) -> int:
-    """A whole number of a saved state, within bounds."""
+    """Return an integer of a saved state after checking its bounds."""
     found = int(saved_array(arrays, name, (), kind=INTEGERS))
     if not least <= found <= most:
-        raise FormatError(f"These arrays are of another classifier: {name} is {found}, not from {least} to {most}.")
+        raise FormatError(
+            f"These arrays belong to a different classifier: {name} is {found}, not from {least} to {most}."
+        )
     return found
 
 
 def saved_columns(arrays: Arrays, name: str, *, width: int) -> NDArray[Any]:
-    """Column numbers of a saved state: rising, from 0 to below `width`."""
+    """Return column numbers of a saved state, which must increase and lie in [0, width)."""
     found = saved_array(arrays, name, (None,), kind=INTEGERS).astype(np.int64)
     if len(found) and (found[0] < 0 or found[-1] >= width or (np.diff(found) <= 0).any()):
-        raise FormatError(f"These arrays are of another classifier: {name} does not rise from 0 to below {width}.")
+        raise FormatError(
+            f"These arrays belong to a different classifier: {name} does not increase from 0 to below {width}."
+        )
     return found
 
 
 def saved_json(arrays: Arrays, name: str, kind: type) -> Any:
-    """A value of a saved state that is kept as JSON, if it is of its kind."""
+    """Return a value that is saved as JSON, after checking its type."""
     try:
         found = decode_json(saved_array(arrays, name, (None,), kind=BYTES))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError, ValueError) as problem:
@@ -446,13 +449,13 @@ def saved_json(arrays: Arrays, name: str, kind: type) -> Any:
             raise
         raise FormatError(f"These arrays are damaged: {name} is not valid JSON ({problem}).") from problem
     if not isinstance(found, kind):
-        raise FormatError(f"These arrays are of another classifier: {name} holds a {type(found).__name__}.")
+        raise FormatError(f"These arrays belong to a different classifier: {name} contains a {type(found).__name__}.")
     return found
 
 
 def saved_words(arrays: Arrays, name: str) -> tuple[str, ...]:
-    """Words of a saved state, each once."""
+    """Return the words of a saved state, which must be distinct."""
     found = saved_json(arrays, name, list)
     if not all(isinstance(word, str) for word in found) or len(set(found)) != len(found):
-        raise FormatError(f"These arrays are of another classifier: {name} is not a list of words, each once.")
+        raise FormatError(f"These arrays belong to a different classifier: {name} is not a list of distinct words.")
     return tuple(found)

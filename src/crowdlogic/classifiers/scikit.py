@@ -1,12 +1,13 @@
-"""Any scikit-learn classifier with `predict_proba` and sample weights, trained on soft targets.
+"""Train any scikit-learn classifier that has `predict_proba` and sample weights on soft targets.
 
-A soft target becomes weighted copies of a unit: one for each class, with the class probability times the unit's weight.
+A soft target becomes weighted copies of a unit: one per class, weighted by the class probability times the unit's
+weight.
 
-No pickle is ever written. The state of a fitted estimator is saved in the first of two ways that is found to work: as
-its numeric attributes (enough for linear models and naive Bayes), or as the examples it was fitted to, from which it is
-fitted again (trees, pipelines; every random_state comes from our seed).
+Pickle is never used. The state of a fitted estimator is saved in one of two ways: as its numeric attributes if they
+suffice (linear models and naive Bayes), otherwise as its training examples, to which it is fitted again on loading
+(trees, pipelines; every random_state is derived from our seed).
 
-Axes: i unit, f feature, k class.
+Axes: i unit, f feature, k class, e example (a copy of a unit with a class).
 """
 
 from __future__ import annotations
@@ -57,17 +58,17 @@ from crowdlogic.errors import CorpusError, FormatError, OptionError, did_you_mea
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
 
-# scikit-learn's classifiers by name, with plain parameters. No other package is imported for a name in a file.
+# scikit-learn's classifiers by name, with plain parameters. A name read from a file never imports another package.
 
 MODULES = (
     "linear_model", "ensemble", "naive_bayes", "neighbors", "svm", "tree", "neural_network", "discriminant_analysis",
     "gaussian_process", "semi_supervised", "calibration", "dummy",
 )  # fmt: skip
-"""The modules of scikit-learn that have classifiers."""
+"""Modules of scikit-learn that contain classifiers."""
 
 
 def find_class(name: str) -> type[Any]:
-    """The scikit-learn classifier of this name."""
+    """Return the scikit-learn classifier with this name."""
     from sklearn.base import ClassifierMixin
 
     known: list[str] = []
@@ -81,7 +82,7 @@ def find_class(name: str) -> type[Any]:
 
 
 def build_estimator(name: str, parameters: Mapping[str, Any]) -> Any:
-    """A new, unfitted estimator by its name and parameters."""
+    """Return a new, unfitted estimator with this name and these parameters."""
     kind = find_class(name)
     known = list(inspect.signature(kind).parameters)
     unknown = [parameter for parameter in parameters if parameter not in known]
@@ -90,11 +91,11 @@ def build_estimator(name: str, parameters: Mapping[str, Any]) -> Any:
     try:
         return kind(**parameters)
     except TypeError as problem:
-        raise OptionError(f"{name} cannot be made of {dict(parameters)}: {problem}") from problem
+        raise OptionError(f"{name} cannot be created with {dict(parameters)}: {problem}") from problem
 
 
 def describe_estimator(estimator: Any) -> tuple[str, dict[str, Any]] | None:
-    """Name and parameters from which `build_estimator` makes an equal one; None if they are not plain values."""
+    """Return name and parameters from which `build_estimator` makes an equal estimator; None if they are not plain."""
     name = type(estimator).__name__
     try:
         if find_class(name) is not type(estimator):
@@ -107,7 +108,7 @@ def describe_estimator(estimator: Any) -> tuple[str, dict[str, Any]] | None:
 
 
 def seed_estimator(estimator: Any, seed: int) -> Any:
-    """An unfitted copy in which every `random_state` that is not an integer is set to the seed."""
+    """Return an unfitted copy in which every `random_state` that is not an integer is set to the seed."""
     from sklearn.base import clone
 
     copy = clone(estimator)
@@ -116,30 +117,29 @@ def seed_estimator(estimator: Any, seed: int) -> Any:
 
 
 def sample_weight_name(estimator: Any) -> str:
-    """The keyword argument of `fit` for sample weights; of a pipeline, that of its last step."""
+    """Return the keyword argument of `fit` for sample weights; for a pipeline, that of its last step."""
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import has_fit_parameter
 
     step, last = estimator.steps[-1] if isinstance(estimator, Pipeline) else ("", estimator)
     if not has_fit_parameter(last, "sample_weight"):
         raise OptionError(
-            f"{type(last).__name__} takes no weights of examples, and soft targets are weights. Choose another."
+            f"{type(last).__name__} does not accept sample weights, which soft targets need. Choose another estimator."
         )
     return f"{step}__sample_weight" if step else "sample_weight"
 
 
 # The linear classifier as a fitted scikit-learn pipeline: hashed n-grams of a text, then a LogisticRegression.
 #
-# Axes: i item, f feature (hashed column), k class.
 
 
 class HashedNgrams(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The n-grams of texts, hashed: the columns that a linear classifier learnt weights for.
+    """Transformer of texts to hashed n-grams, restricted to the columns that a linear classifier has weights for.
 
     Args:
         max_ngram: The maximum length of the n-grams.
         hash_bits: Features are hashed to 2^hash_bits columns.
-        columns: The columns that are kept; None keeps all.
+        columns: The columns to keep; None keeps all.
         scale: The weights of these columns; None for equal weights.
     """
 
@@ -150,11 +150,11 @@ class HashedNgrams(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.scale = scale
 
     def fit(self, X: Any, y: Any = None) -> HashedNgrams:  # noqa: N803, ARG002 (scikit-learn's)
-        """There is nothing to learn."""
+        """Do nothing, since there is nothing to fit."""
         return self
 
     def transform(self, X: Any) -> Any:  # noqa: N803 (scikit-learn's)
-        """features[i, f] of texts, a sparse matrix."""
+        """Return features[i, f] of texts as a sparse matrix."""
         found = document_features(list(X), max_ngram=self.max_ngram, hash_bits=self.hash_bits)
         kept = found if self.columns is None else found[:, self.columns]
         return kept if self.scale is None else weigh_columns(kept, self.scale)
@@ -164,19 +164,19 @@ class HashedNgrams(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def make_pipeline(classifier: Any, classes: Classes, *, sequential: bool) -> Pipeline:
-    """A pipeline with the weights of a linear classifier over texts or numbers."""
+    """Return a pipeline with the weights of a linear classifier for texts or numbers."""
     if not isinstance(classifier, LinearClassifier) or sequential:
         kind = "tags tokens" if sequential else f"has a {type(classifier).__name__}"
         raise OptionError(
-            f"A scikit-learn pipeline can be made of the linear model over documents; this run {kind}. "
-            f"Use `crowdlogic export RUN --to onnx` (or hf, for a transformer)."
+            f"A scikit-learn pipeline can only be made from the linear model for documents; this run {kind}. Use "
+            f"`crowdlogic export RUN --to onnx` (or hf, for a transformer)."
         )
     steps = [("features", _features(classifier)), ("model", _logistic_regression(classifier, classes))]
     return Pipeline(steps)
 
 
 def _features(classifier: LinearClassifier) -> Any:
-    """Hashed n-grams, where the classifier looks at texts; numbers as they are."""
+    """Return the transformer before the classifier: hashed n-grams for texts, numbers unchanged."""
     columns: FeatureColumns = classifier.columns
     if columns.width != 1 << classifier.options.hash_bits:
         return FunctionTransformer()
@@ -188,7 +188,7 @@ def _logistic_regression(classifier: LinearClassifier, classes: Classes) -> Logi
     model = LogisticRegression()
     model.classes_ = np.array(classes)
     weights, bias = classifier.weights, classifier.bias
-    if len(classes) == 2:  # scikit-learn keeps the difference of the two
+    if len(classes) == 2:  # scikit-learn keeps only the difference of the two
         weights, bias = weights[:, 1:] - weights[:, :1], bias[1:] - bias[:1]
     model.coef_, model.intercept_ = np.ascontiguousarray(weights.T), bias.copy()
     model.n_features_in_ = weights.shape[0]
@@ -198,36 +198,35 @@ def _logistic_regression(classifier: LinearClassifier, classes: Classes) -> Logi
 
 # The state of a fitted scikit-learn estimator as arrays, without pickle: its attributes, or its training examples.
 #
-# Axes: i unit, f feature, k class, e example (a copy of a unit with a class).
 
 ATTRIBUTE, EXAMPLES = MODEL + "attribute.", MODEL + "examples."
 MIN_WEIGHT = 1e-6
-"""Copies of a unit with a weight up to this are left out."""
+"""Copies of a unit with at most this weight are left out."""
 PROBE_SIZE = 64
 """Number of units on which the predictions of two estimators are compared."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingExamples:
-    """What an estimator is fitted to: features[i, f], targets[i, k] and weights[i] of the units of weight > 0."""
+    """Training data of an estimator: features[i, f], targets[i, k] and weights[i] of the units of weight > 0."""
 
     features: Features
     targets: Beliefs
     weights: Floats
 
     def copies(self) -> tuple[Features, Ints, Floats]:
-        """features[e, f], class[e], weight[e]: a copy of each unit for each class of positive probability."""
+        """Return features[e, f], class[e], weight[e]: a copy of each unit for each class of positive probability."""
         weight = self.targets * self.weights[:, None]
         unit, label = np.nonzero(weight > MIN_WEIGHT)
         return self.features[unit], label, weight[unit, label]
 
     @property
     def probe(self) -> TrainingExamples:
-        """The first few of them."""
+        """The first PROBE_SIZE examples, on which predictions are compared."""
         return TrainingExamples(self.features[:PROBE_SIZE], self.targets[:PROBE_SIZE], self.weights[:PROBE_SIZE])
 
     def arrays(self) -> Arrays:
-        """As named arrays; a sparse matrix by its three parts."""
+        """Return the examples as named arrays; a sparse matrix is stored as its three parts."""
         held = {"targets": self.targets, "weights": self.weights}
         if not isinstance(self.features, sparse.csr_array):
             return {EXAMPLES + name: array for name, array in (held | {"features": self.features}).items()}
@@ -236,7 +235,7 @@ class TrainingExamples:
 
 
 def load_examples(arrays: Arrays, n_features: int) -> TrainingExamples:
-    """Examples from what `arrays` returned."""
+    """Return the examples in a dictionary from `arrays`."""
     targets = saved_array(arrays, EXAMPLES + "targets", (None, None))
     weights = saved_array(arrays, EXAMPLES + "weights", (len(targets),))
     if EXAMPLES + "features" in arrays:
@@ -246,39 +245,39 @@ def load_examples(arrays: Arrays, n_features: int) -> TrainingExamples:
 
 
 def _load_sparse(arrays: Arrays, n_rows: int, n_features: int) -> sparse.csr_array:
-    """A sparse matrix from its three parts, if they make one."""
+    """Return a sparse matrix from its three parts, after checking them."""
     pointers = saved_array(arrays, EXAMPLES + "pointers", (n_rows + 1,), kind="iu")
     entries = saved_array(arrays, EXAMPLES + "entries", (None,))
     columns = saved_array(arrays, EXAMPLES + "columns", entries.shape, kind="iu")
     sound = pointers[0] == 0 and pointers[-1] == len(entries) and (np.diff(pointers.astype(np.int64)) >= 0).all()
     if not sound or (len(columns) and not (columns.min() >= 0 and columns.max() < n_features)):
-        raise FormatError("These arrays are damaged: the examples make no matrix of features.")
+        raise FormatError("These arrays are damaged: the examples do not form a matrix of features.")
     return sparse.csr_array((entries, columns, pointers), shape=(n_rows, n_features))
 
 
 def fit_estimator(estimator: Any, examples: TrainingExamples) -> Any:
-    """A copy of the estimator, fitted to the examples."""
+    """Return a copy of the estimator, fitted to the examples."""
     from sklearn.base import clone
 
     features, label, weight = examples.copies()
     try:
         return clone(estimator).fit(features, label, **{sample_weight_name(estimator): weight})
     except (TypeError, ValueError) as problem:
-        raise OptionError(f"{type(estimator).__name__} cannot learn from these items: {problem}") from problem
+        raise OptionError(f"{type(estimator).__name__} cannot be fitted to these items: {problem}") from problem
 
 
 def partial_fit_estimator(estimator: Any, examples: TrainingExamples) -> None:
-    """One call of `partial_fit`, in place."""
+    """Call `partial_fit` once; the estimator is changed in place."""
     features, label, weight = examples.copies()
     classes = np.arange(examples.targets.shape[1])
     try:
         estimator.partial_fit(features, label, classes=classes, sample_weight=weight)
     except (TypeError, ValueError) as problem:
-        raise OptionError(f"{type(estimator).__name__} cannot learn from these items: {problem}") from problem
+        raise OptionError(f"{type(estimator).__name__} cannot be fitted to these items: {problem}") from problem
 
 
 def numeric_attributes(estimator: Any) -> Arrays:
-    """The numeric attributes of a fitted estimator that are not its parameters."""
+    """Return the numeric attributes of a fitted estimator that are not its parameters."""
     parameters = estimator.get_params(deep=False)
     return {
         ATTRIBUTE + name: np.array(value)
@@ -289,7 +288,7 @@ def numeric_attributes(estimator: Any) -> Arrays:
 
 
 def restore_attributes(estimator: Any, arrays: Arrays) -> Any:
-    """A copy of an unfitted estimator with the numeric attributes of a fitted one."""
+    """Return a copy of an unfitted estimator with the numeric attributes of a fitted one."""
     from sklearn.base import clone
 
     copy = clone(estimator)
@@ -297,13 +296,13 @@ def restore_attributes(estimator: Any, arrays: Arrays) -> Any:
         if name.startswith(ATTRIBUTE):
             attribute = name.removeprefix(ATTRIBUTE)
             if not attribute.isidentifier() or hasattr(type(copy), attribute) or attribute.startswith("__"):
-                raise FormatError(f"These arrays are of another classifier: {name} is not a number that was fitted.")
+                raise FormatError(f"These arrays belong to a different classifier: {name} is not a fitted number.")
             setattr(copy, attribute, np.array(array) if np.ndim(array) else np.asarray(array).item())
     return copy
 
 
 def check_attributes(estimator: Any, *, n_features: int, n_classes: int) -> None:
-    """Raise unless an estimator with restored attributes predicts: one row of zeros is tried."""
+    """Check that an estimator with restored attributes can predict, with one row of zeros."""
     try:
         codes = np.asarray(estimator.classes_)
         p = estimator.predict_proba(np.zeros((1, n_features)))
@@ -313,11 +312,13 @@ def check_attributes(estimator: Any, *, n_features: int, n_classes: int) -> None
         ) from problem
     sound = codes.dtype.kind in "iu" and codes.shape == p.shape[1:] and np.isfinite(p).all()
     if not sound or len(set(codes.tolist())) != len(codes) or codes.min() < 0 or codes.max() >= n_classes:
-        raise FormatError(f"These arrays are damaged: {type(estimator).__name__} predicts no probabilities with them.")
+        raise FormatError(
+            f"These arrays are damaged: {type(estimator).__name__} does not predict probabilities with them."
+        )
 
 
 def attributes_suffice(estimator: Any, unfitted: Any, examples: TrainingExamples, *, partial: bool) -> bool:
-    """Whether an estimator with the same numeric attributes predicts the same (and after `partial_fit`, if asked)."""
+    """Return whether the numeric attributes suffice to predict (and to continue with `partial_fit`, if asked)."""
     try:
         own, twin = deepcopy(estimator), restore_attributes(unfitted, numeric_attributes(estimator))
         same = _predict_alike(own, twin, examples.probe)
@@ -325,7 +326,7 @@ def attributes_suffice(estimator: Any, unfitted: Any, examples: TrainingExamples
             partial_fit_estimator(own, examples.probe)
             partial_fit_estimator(twin, examples.probe)
             same = _predict_alike(own, twin, examples.probe)
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # any part of its state that is not a number
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # part of the state is not a number
         return False
     return same
 
@@ -335,28 +336,27 @@ def _predict_alike(own: Any, twin: Any, probe: TrainingExamples) -> bool:
 
 
 def refit_estimator(unfitted: Any, examples: TrainingExamples, probe: Floats) -> Any:
-    """The estimator, fitted to saved examples again; it must predict the saved probabilities of the first of them."""
+    """Fit the estimator to saved examples again, and check that it predicts the saved probabilities of the probe."""
     refitted = fit_estimator(unfitted, examples)
     predicted = refitted.predict_proba(examples.probe.features)
     if predicted.shape != probe.shape or not np.allclose(predicted, probe, rtol=0, atol=1e-6):
         raise FormatError(
-            f"{type(unfitted).__name__}, fitted to its examples again, no longer predicts the same. "
-            f"Use the scikit-learn version that it was fitted with, or fit it again."
+            f"{type(unfitted).__name__}, fitted to its examples again, predicts different probabilities. Use the "
+            f"scikit-learn version that it was fitted with, or train it again."
         )
     return refitted
 
 
-# scikit-learn pipelines that begin with a text vectoriser, such as TfidfVectorizer: fitted to the texts once.
+# scikit-learn pipelines that begin with a text vectoriser, such as TfidfVectorizer. The vectoriser learns its
+# vocabulary from the training texts when the classifier is built; the rest of the pipeline is then trained on its
+# features, epoch by epoch. Vocabulary and idf are saved as arrays, so no pickle is needed.
 #
-# The vectoriser learns its vocabulary from the training texts when the classifier is built; the rest of the pipeline
-# is
-# then trained on its features, epoch by epoch. Vocabulary and idf are saved as arrays, so no pickle is needed.
 
 VOCABULARY, IDF = FIXED + "vocabulary", FIXED + "idf"
 
 
 def split_pipeline(estimator: Any) -> tuple[Any | None, Any]:
-    """The text vectoriser at the head of a pipeline, None where there is none, and what comes after it."""
+    """Return the text vectoriser at the head of a pipeline (None if there is none), and the rest of the pipeline."""
     from sklearn.pipeline import Pipeline
 
     if not isinstance(estimator, Pipeline) or not hasattr(estimator.steps[0][1], "build_analyzer"):
@@ -366,7 +366,7 @@ def split_pipeline(estimator: Any) -> tuple[Any | None, Any]:
 
 
 def fit_vectorizer(vectorizer: Any, corpus: Corpus) -> Any:
-    """A copy of the vectoriser, fitted to the texts of a corpus."""
+    """Return a copy of the vectoriser, fitted to the texts of a corpus."""
     from sklearn.base import clone
 
     texts = require_content(corpus, "texts", type(vectorizer).__name__)
@@ -377,13 +377,13 @@ def fit_vectorizer(vectorizer: Any, corpus: Corpus) -> Any:
 
 
 def vectorize(vectorizer: Any, corpus: Corpus) -> sparse.csr_array:
-    """features[i, f] of every text."""
+    """Return features[i, f] of every text."""
     found = vectorizer.transform(require_content(corpus, "texts", type(vectorizer).__name__))
     return sparse.csr_array(found, dtype=np.float64)
 
 
 def vectorizer_arrays(vectorizer: Any) -> Arrays:
-    """What the vectoriser learnt, as arrays."""
+    """Return the fitted state of the vectoriser as arrays."""
     known = getattr(vectorizer, "vocabulary_", None)
     arrays: Arrays = {} if known is None else {VOCABULARY: encode_json({word: int(n) for word, n in known.items()})}
     idf = getattr(vectorizer, "idf_", None)
@@ -391,7 +391,7 @@ def vectorizer_arrays(vectorizer: Any) -> Arrays:
 
 
 def load_vectorizer(vectorizer: Any, arrays: Arrays) -> Any:
-    """The vectoriser with what it had learnt."""
+    """Return the vectoriser with a saved state."""
     from sklearn.base import clone
 
     if VOCABULARY not in arrays:
@@ -407,15 +407,16 @@ SEED, PROBE, CLASSES = MODEL + "seed", MODEL + "probe", FIXED + "classes"
 
 @dataclass(frozen=True)
 class Scikit:
-    """A scikit-learn classifier on numeric features, on tokens and their neighbours, or on the n-grams of texts.
+    """scikit-learn classifier on numeric features, on tokens and their neighbours, or on the n-grams of texts.
 
     Attributes:
-        estimator: The name of a scikit-learn classifier, or an unfitted estimator of any package. An estimator that a
-            name and plain parameters can describe is replaced by these. A pipeline may begin with a text vectoriser.
-        parameters: The parameters of a classifier given by name.
-        refit: Whether to fit from scratch in every epoch. None: yes, unless it has `partial_fit` and is not a naive
-            Bayes (whose `partial_fit` would add up the targets of all epochs).
-        min_probability: The minimum probability of a class. A zero, as trees predict, would overrule all annotators.
+        estimator: The name of a scikit-learn classifier, or an unfitted estimator of any package. An estimator that is
+            fully described by a name and plain parameters is replaced by these. A pipeline may begin with a text
+            vectoriser.
+        parameters: Parameters for a classifier given by name.
+        refit: Whether to fit from scratch in every epoch. Default: true, unless the estimator has `partial_fit` and is
+            not a naive Bayes (whose `partial_fit` would add up the targets of all epochs).
+        min_probability: The minimum probability of a class. A zero, which trees predict, would overrule all annotators.
         max_ngram: The maximum length of the n-grams of a text.
         hash_bits: Features of words are hashed to 2^hash_bits columns.
     """
@@ -432,7 +433,8 @@ class Scikit:
     def __post_init__(self) -> None:
         if not (0 <= self.min_probability < 0.5 and self.max_ngram >= 1 and 1 <= self.hash_bits <= 30):
             raise OptionError(
-                f"{self.name}: min_probability must lie from 0 to below 0.5, max_ngram be 1 or more, hash_bits 1 to 30."
+                f"{self.name}: min_probability must be at least 0 and below 0.5, max_ngram at least 1, hash_bits from "
+                f"1 to 30."
             )
         plain = None if isinstance(self.estimator, str) else describe_estimator(self.estimator)
         if plain is not None:
@@ -441,24 +443,24 @@ class Scikit:
         _check_estimator(self.make_estimator(), refit=self.refit)
 
     def make_estimator(self) -> Any:
-        """The estimator, unfitted; of a pipeline, what comes after a text vectoriser."""
+        """Return the unfitted estimator; for a pipeline, the part after a text vectoriser."""
         if isinstance(self.estimator, str):
             return build_estimator(self.estimator, self.parameters)
         return split_pipeline(self.estimator)[1]
 
     @property
     def vectorizer(self) -> Any | None:
-        """The text vectoriser at the head of a pipeline, unfitted; None where there is none."""
+        """The unfitted text vectoriser at the head of a pipeline; None if there is none."""
         return None if isinstance(self.estimator, str) else split_pipeline(self.estimator)[0]
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> ScikitClassifier:
-        """A new, unfitted classifier for the features of a corpus."""
+        """Return a new, unfitted classifier for the features of a corpus."""
         vectorizer = None if self.vectorizer is None else fit_vectorizer(self.vectorizer, corpus)
         columns = find_columns(corpus, self._extractor(vectorizer))
         return ScikitClassifier(self, columns, len(classes), seed=seed, vectorizer=vectorizer)
 
     def load(self, arrays: Arrays, classes: Classes) -> ScikitClassifier:
-        """A classifier with a saved state."""
+        """Return a classifier with a saved state."""
         vectorizer = None if self.vectorizer is None else load_vectorizer(self.vectorizer, arrays)
         columns = load_columns(arrays, self._extractor(vectorizer))
         made = ScikitClassifier(self, columns, len(classes), seed=0, vectorizer=vectorizer)
@@ -469,20 +471,20 @@ class Scikit:
         return self.features if vectorizer is None else partial(vectorize, vectorizer)
 
     def features(self, corpus: Corpus) -> Features:
-        """features[i, f] of every unit: numeric features if there are any, else those of its words."""
+        """Return features[i, f] of every unit: numeric features if there are any, otherwise those of its words."""
         return extract_features(corpus, max_ngram=self.max_ngram, hash_bits=self.hash_bits, name=self.name)
 
 
 class ScikitClassifier:
-    """An estimator, and the examples it was last fitted to."""
+    """Wrapper of an estimator and the examples it was last fitted to."""
 
     def __init__(
         self, options: Scikit, columns: FeatureColumns, n_classes: int, *, seed: int, vectorizer: Any | None = None
     ) -> None:
         if options.min_probability * n_classes >= 1:
             raise OptionError(
-                f"min_probability: {options.min_probability} for each of {n_classes} classes leaves nothing to "
-                f"distinguish them."
+                f"min_probability: {options.min_probability} for each of {n_classes} classes leaves no probability to "
+                f"distinguish them. Choose a smaller value."
             )
         self.options, self.columns, self.n_classes, self.seed = options, columns, n_classes, seed
         self.vectorizer = vectorizer
@@ -492,11 +494,11 @@ class ScikitClassifier:
 
     @property
     def unfitted(self) -> Any:
-        """A new, unfitted estimator, seeded."""
+        """A new, unfitted and seeded estimator."""
         return seed_estimator(self.options.make_estimator(), derive_seed(self.seed, "scikit") % 2**32)
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """Fit from scratch, or call `partial_fit` once; the mean loss afterwards."""
+        """Fit from scratch, or call `partial_fit` once; return the mean loss afterwards."""
         check_targets(corpus, targets, weights, self.n_classes)
         sample_weight = np.ones(corpus.n_units) if weights is None else weights
         rows = np.flatnonzero(sample_weight)
@@ -515,7 +517,7 @@ class ScikitClassifier:
         return float(sample_weight[rows] @ per_unit / sample_weight.sum())
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
-        """p[i, k] of every unit; uniform before the first epoch."""
+        """Return p[i, k] of every unit; uniform before the first epoch."""
         return self._predict(self.columns.select(corpus))
 
     def _predict(self, features: Features) -> Beliefs:
@@ -523,11 +525,11 @@ class ScikitClassifier:
             return np.full((features.shape[0], self.n_classes), 1.0 / self.n_classes)
         p = np.zeros((features.shape[0], self.n_classes))
         p[:, self.estimator.classes_] = self.estimator.predict_proba(features)
-        # Mixed with the uniform distribution, so that no class has less than min_probability.
+        # Mix with the uniform distribution, so that no class has less than min_probability.
         return (1.0 - self.n_classes * self.options.min_probability) * p + self.options.min_probability
 
     def arrays(self) -> Arrays:
-        """The attributes of the estimator, or the examples it was fitted to."""
+        """Return the attributes of the estimator, or the examples it was fitted to."""
         fixed = {} if self.vectorizer is None else vectorizer_arrays(self.vectorizer)
         fixed |= self.columns.arrays() | {SEED: np.array(self.seed), CLASSES: np.array(self.n_classes)}
         examples = self._examples
@@ -546,9 +548,9 @@ class ScikitClassifier:
         """Set the estimator to a saved state."""
         saved = load_columns(arrays, self.columns.extract)
         if saved.width != self.columns.width or not np.array_equal(saved.kept, self.columns.kept):
-            raise FormatError("These arrays are of a classifier built for another corpus: the features differ.")
+            raise FormatError("These arrays belong to a classifier built for another corpus: the features differ.")
         if SEED not in arrays or CLASSES not in arrays:
-            raise FormatError(f"These arrays are not of a scikit-learn classifier with {self.n_classes} classes.")
+            raise FormatError(f"These arrays do not belong to a scikit-learn classifier with {self.n_classes} classes.")
         saved_number(arrays, CLASSES, least=self.n_classes, most=self.n_classes)
         self.seed = saved_number(arrays, SEED, least=0, most=2**63)
         self.estimator = self._examples = None
@@ -561,12 +563,12 @@ class ScikitClassifier:
 
 
 def must_refit(estimator: Any) -> bool:
-    """Whether an estimator has no `partial_fit`, or one that adds up the targets of all epochs (naive Bayes)."""
+    """Return whether an estimator has no `partial_fit`, or one that adds up the targets of all epochs (naive Bayes)."""
     return not hasattr(estimator, "partial_fit") or type(estimator).__module__.startswith("sklearn.naive_bayes")
 
 
 def _check_estimator(estimator: Any, *, refit: bool | None) -> None:
-    """Refuse an estimator without `predict_proba` or sample weights."""
+    """Raise an error for an estimator without `predict_proba` or sample weights."""
     name = type(estimator).__name__
     if not hasattr(estimator, "predict_proba"):
         raise OptionError(_why_no_probabilities(estimator, name))
@@ -576,15 +578,15 @@ def _check_estimator(estimator: Any, *, refit: bool | None) -> None:
 
 
 def _why_no_probabilities(estimator: Any, name: str) -> str:
-    """What an estimator without `predict_proba` is, and what to use instead."""
+    """Return a message on why an estimator has no `predict_proba`, and what to use instead."""
     from sklearn.base import is_regressor
 
     if not hasattr(estimator, "predict"):
         remedy = f"Put it in a pipeline before one: make_pipeline({name}(), LogisticRegression())."
         return f"{name} is not a classifier. {remedy}"
     if is_regressor(estimator):
-        return f"{name} is a regression, and no classifier. Choose a classifier, such as LogisticRegression()."
+        return f"{name} is a regressor, not a classifier. Choose a classifier, such as LogisticRegression()."
     return (
-        f"{name} gives no probabilities with these parameters. Wrap it, CalibratedClassifierCV({name}()), or choose "
-        f"another, such as LogisticRegression()."
+        f"{name} does not provide probabilities with these parameters. Wrap it, as in "
+        f"CalibratedClassifierCV({name}()), or choose another estimator, such as LogisticRegression()."
     )

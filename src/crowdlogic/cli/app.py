@@ -56,7 +56,7 @@ BY_TYPE = {"int": "N", "integer": "N", "float": "X"}
 
 
 def name_values(command: Any) -> Any:
-    """The command with a readable name for the value of every option, in those of its commands, too."""
+    """Return the command with a readable name for the value of every option, in those of its commands, too."""
     for parameter in getattr(command, "params", ()):
         kind = value_type(parameter)
         if parameter.param_type_name == "option" and parameter.metavar is None and kind is not None:
@@ -114,7 +114,7 @@ ELSEWHERE = {("doctor", "--items"): "It looks at one file; ask it of the items, 
 
 
 def describe_usage_problem(problem: Any) -> str:
-    """A wrong command line in one sentence, with the nearest option and where to look."""
+    """Return a wrong command line in one sentence, with the nearest option and where to look."""
     context = getattr(problem, "ctx", None)
     where = "crowdlogic" if context is None else context.command_path
     wrong = getattr(problem, "option_name", None)
@@ -228,7 +228,7 @@ class LazyGroup(TyperGroup):
 
 
 def load_command(name: str) -> Any:
-    """The command of that name, as click runs it."""
+    """Return the command of that name, as click runs it."""
     check_memory_limit()
     if name not in LEARNING:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that only wait for work cost 0.1 s of a processor

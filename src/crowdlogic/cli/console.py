@@ -46,7 +46,7 @@ def interruption() -> tuple[str, int]:
 
 
 def was_terminated() -> bool:
-    """Whether SIGTERM arrived."""
+    """Return whether SIGTERM arrived."""
     return bool(_received)
 
 

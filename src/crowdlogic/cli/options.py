@@ -109,7 +109,7 @@ def input_options(
     query: QueryOption = None,
     features: FeaturesOption = None,
 ) -> InputOptions:
-    """The options for reading labels, which every command that reads labels offers."""
+    """Return the options for reading labels, which every command that reads labels offers."""
     return InputOptions(
         format=format,
         columns=parse_columns(column),
@@ -146,7 +146,7 @@ def _reading_parameters() -> list[inspect.Parameter]:
 
 
 def _or_none(annotation: Any) -> Any:
-    """An annotated type that may be None, too."""
+    """Return an annotated type that may be None, too."""
     kind, *marks = get_args(annotation)
     return Annotated[(kind | None, *marks)]
 
@@ -157,7 +157,7 @@ def _offer(
     shared: Sequence[inspect.Parameter],
     gather: Callable[..., Any],
 ) -> Callable[..., None]:
-    """A command with further options, which are gathered into its argument of this name."""
+    """Return a command with further options, which are gathered into its argument of this name."""
     own = inspect.signature(command, eval_str=True).parameters.values()
     at_end = [one for one in own if one.name == "json"]
     parameters = [one for one in own if one.name not in (name, "json")]

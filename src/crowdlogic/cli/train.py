@@ -287,7 +287,7 @@ def epoch_line(row: HistoryRow, most: int, stopping: str, *, has_rules: bool = T
 
 
 def epoch_table(rows: Sequence[HistoryRow], most: int, stopping: str, *, has_rules: bool = True) -> Table:
-    """The last epochs of a pass; the best one so far is bold."""
+    """Return the last epochs of a pass; the best one so far is bold."""
     from rich.table import Table
 
     refit = rows[-1].refit
@@ -313,12 +313,12 @@ def _time_left(rows: Sequence[HistoryRow], most: int) -> str:
 
 
 def format_score(row: HistoryRow, stopping: str) -> str:
-    """The stopping score: a share in percent; a log likelihood as it is."""
+    """Return the stopping score: a share in percent; a log likelihood as it is."""
     return f"{row.stopping:.4f}" if stopping == HELD_OUT else percent(row.stopping)
 
 
 def format_seconds(count: float) -> str:
-    """A time as a person would say it."""
+    """Return a time as a person would say it."""
     if count < 100:
         return f"{count:.1f} s"
     return f"{count / 60:.0f} min" if count < 7200 else f"{count / 3600:.1f} h"

@@ -95,7 +95,7 @@ class _Annotations:
 
 
 def span_reliability(labels: CrowdLabels, beliefs: Beliefs, *, level: float = 0.95) -> SpanReliability:
-    """The expected F1 of every annotator's spans.
+    """Return the expected F1 of every annotator's spans.
 
     Args:
         labels: Span tags of sequences.
@@ -161,7 +161,7 @@ def _lay_out(labels: CrowdLabels, beliefs: Beliefs) -> _Annotations:
 
 
 def _type_beliefs(given: _Annotations, tags: TagSet) -> tuple[Floats, Floats]:
-    """begins[i, t] and inside[i, t]: that a span of type t begins at a token, and that one goes on there."""
+    """Return begins[i, t] and inside[i, t]: that a span of type t begins at a token, and that one goes on there."""
     n_tokens, n_types = len(given.tags), len(tags.types)
     begins, inside = np.zeros((n_tokens, n_types)), np.zeros((n_tokens, n_types))
     for k, (prefix, kind) in enumerate(zip(tags.prefix, tags.kind, strict=True)):
@@ -175,7 +175,7 @@ def _type_beliefs(given: _Annotations, tags: TagSet) -> tuple[Floats, Floats]:
 
 
 def _probability(marked: Spans, begins: Floats, inside: Floats, given: _Annotations) -> Floats:
-    """probability[e]: the least of that the span begins there, goes on to its end, and goes no further."""
+    """Return probability[e]: the least of that the span begins there, goes on to its end, and goes no further."""
     n_tokens = len(given.tags)
     ends = np.append(sequence_starts(n_tokens, given.offsets), True)  # past the last token of an annotation
     further = np.where(ends[marked.end], 0.0, inside[np.minimum(marked.end, n_tokens - 1), marked.kind])
@@ -188,7 +188,7 @@ def _probability(marked: Spans, begins: Floats, inside: Floats, given: _Annotati
 
 
 def _annotation_of(unit: Ints, given: _Annotations) -> Ints:
-    """The annotation that each laid-out token belongs to."""
+    """Return the annotation that each laid-out token belongs to."""
     return np.searchsorted(given.offsets, unit, side="right") - 1
 
 

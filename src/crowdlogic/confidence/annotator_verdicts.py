@@ -71,7 +71,7 @@ class AnnotatorScores:
         return self.at_level(LEVEL)
 
     def at_level(self, level: float) -> pl.DataFrame:
-        """The figures with intervals at some level, and the numbers of labels and items that were given."""
+        """Return the figures with intervals at some level, and the numbers of labels and items that were given."""
         table = annotator_figures(self.labels, self.estimate, level)
         return table.with_columns(pl.Series("labels", self.n_labels), pl.Series("items", self.n_items))
 
@@ -96,7 +96,7 @@ def score_annotators(labels: CrowdLabels, estimate: Estimate) -> AnnotatorScores
 
 
 def count_compared(labels: CrowdLabels, estimate: Estimate, *, by_votes: bool) -> Ints:
-    """n[j], the items of annotator j that another annotator labelled, too, or whose truth is known.
+    """Return n[j], the items of annotator j that another annotator labelled, too, or whose truth is known.
 
     What a classifier has learnt speaks of every item.
 
@@ -124,7 +124,7 @@ def judges_by_others(labels: CrowdLabels, estimate: Estimate) -> bool:
 
 
 def leave_one_out(labels: CrowdLabels, estimate: Estimate) -> tuple[CrowdLabels, Estimate] | None:
-    """Each label as a unit of its own, believed as the others voted; None where the method models annotators.
+    """Return each label as a unit of its own, believed as the others voted; None where the method models annotators.
 
     On a stated scale only known truths are certain, and these judge better than votes.
     """
@@ -241,7 +241,7 @@ class ConfusionStatistics:
 
 
 def confusion_statistics(scores: AnnotatorScores) -> ConfusionStatistics:
-    """The confusion statistics of all annotators."""
+    """Return the confusion statistics of all annotators."""
     labels, size = scores.labels, len(scores.labels.annotators)
     counts: Floats = np.zeros((size, 0, 0))
     if labels.n_labels and size * labels.n_classes**2 <= MOST_CELLS:
@@ -345,12 +345,12 @@ class CharacterFlags:
     best_f1: float = float("nan")
 
     def has(self, kind: FlagKind) -> Bools:
-        """has[j], whether annotator j has this flag."""
+        """Return has[j], whether annotator j has this flag."""
         return np.asarray(self.kind == CHARACTER_FLAGS.index(kind))
 
 
 def least_items(*, is_sequential: bool) -> int:
-    """How many items an annotator must have labelled to be judged."""
+    """Return how many items an annotator must have labelled to be judged."""
     return FEW_SENTENCES if is_sequential else FEW_ITEMS
 
 
@@ -388,7 +388,7 @@ def flag_annotators(
 def _is_careless(
     statistics: ConfusionStatistics, judged: Bools, median: float, span_f1: tuple[Floats, Floats] | None
 ) -> tuple[Bools, float]:
-    """Whether annotator j is careless, and the F1 of spans that it was judged by."""
+    """Return whether annotator j is careless, and the F1 of spans that it was judged by."""
     with np.errstate(invalid="ignore"):
         if span_f1 is None:
             skill, _, high = statistics.skill
@@ -411,7 +411,7 @@ def is_adversary(statistics: ConfusionStatistics) -> Bools:
 
 
 def gives_one_class(statistics: ConfusionStatistics) -> Bools:
-    """Whether nearly every label of j is one class, though the truth is often another."""
+    """Return whether nearly every label of j is one class, though the truth is often another."""
     if statistics.counts.shape[1] < 2:
         return np.zeros(len(statistics.names), dtype=bool)
     favourite = statistics.label_share.argmax(axis=1)
@@ -487,7 +487,7 @@ MUTUAL_SHARE = 0.3
 
 
 def _is_mutual(statistics: ConfusionStatistics, j: int, m: int, n: int) -> bool:
-    """Whether annotator j mistakes m for n and also n for m."""
+    """Return whether annotator j mistakes m for n and also n for m."""
     truth = float(statistics.counts[j, n].sum())
     return truth >= BIASED_LABELS / 2 and float(statistics.counts[j, n, m]) >= MUTUAL_SHARE * truth
 
@@ -524,7 +524,7 @@ def _describe_confusion(statistics: ConfusionStatistics, j: int, m: int, n: int)
 
 
 def _is_overlooked(statistics: ConfusionStatistics, n: int) -> bool:
-    """Whether the label n means that a span was not marked."""
+    """Return whether the label n means that a span was not marked."""
     return bool(statistics.classes[n] == OUTSIDE and is_span_tag_set(statistics.classes))
 
 
@@ -691,14 +691,14 @@ class AnnotatorVerdicts:
         return [self.confusion.names[i] for i in np.flatnonzero(self.group == self.group[j]).tolist() if i != j]
 
     def flag_kinds(self, j: int) -> list[FlagKind]:
-        """The flags of annotator j, the most serious first."""
+        """Return the flags of annotator j, the most serious first."""
         found = [] if self.flags.kind[j] < 0 else [CHARACTER_FLAGS[int(self.flags.kind[j])]]
         found += [FlagKind.drift] if self.drift is not None and self.drift.falls[j] else []
         found += [FlagKind.near_copy] if self.near_copies(j) else []
         return sorted(found, key=lambda kind: -FLAG_RANK[kind])
 
     def flag_rank(self) -> Ints:
-        """flag_rank[j], that of the most serious flag; 0 without any."""
+        """Return flag_rank[j], that of the most serious flag; 0 without any."""
         character = np.array([*(FLAG_RANK[kind] for kind in CHARACTER_FLAGS), 0])[self.flags.kind]
         drift = 0 if self.drift is None else np.where(self.drift.falls, FLAG_RANK[FlagKind.drift], 0)
         copy = [FLAG_RANK[FlagKind.near_copy] if self.near_copies(j) else 0 for j in self._everybody]
@@ -710,7 +710,7 @@ class AnnotatorVerdicts:
         return (m, n) if self.flags.has(FlagKind.biased)[j] else None
 
     def distrusted(self) -> Bools:
-        """distrusted[j], whether annotator j should be asked no more."""
+        """Return distrusted[j], whether annotator j should be asked no more."""
         return np.asarray(np.any([self.flags.has(kind) for kind in DISTRUSTED], axis=0))
 
     def reason(self, kind: FlagKind, j: int) -> str:
@@ -725,11 +725,11 @@ class AnnotatorVerdicts:
         return explain_flag(self.confusion, self.flags, j)
 
     def words(self) -> list[str | None]:
-        """The verdict on every annotator: the flags, the most serious first; None for one without labels."""
+        """Return the verdict on every annotator: the flags, the most serious first; None for one without labels."""
         return [", ".join(self.flag_kinds(j)) or NO_FLAG if self._can_judge(j) else None for j in self._everybody]
 
     def sentences(self) -> list[str | None]:
-        """The reasons of every annotator's flags; None where there is none."""
+        """Return the reasons of every annotator's flags; None where there is none."""
         return [
             " ".join(self.reason(kind, j) for kind in self.flag_kinds(j)) or None if self._can_judge(j) else None
             for j in self._everybody

@@ -131,7 +131,7 @@ def _with_checked_range(
 def predict_anchors(
     method: TruthMethod, labels: CrowdLabels, corpus: Corpus | None, *, fitting: Fitting, dependence: Dependence
 ) -> Beliefs:
-    """q[i, k] of every unit whose truth is known, stated by a fit that does not know it; uniform elsewhere."""
+    """Return q[i, k] of every unit whose truth is known, stated by a fit that does not know it; uniform elsewhere."""
     anchors = list((fitting.anchors or {}).items())
     order = np.random.default_rng(SEED).permutation(len(anchors))
     predicted = np.full((labels.n_units, labels.n_classes), 1.0 / max(labels.n_classes, 1))
@@ -147,7 +147,7 @@ def predict_anchors(
 
 
 def fit_sharpness(beliefs: Beliefs, gold: Ints, *, spread: float) -> float:
-    """The sharpness under which the known truths are most probable, its logarithm drawn to 0 by a normal prior.
+    """Return the sharpness under which the known truths are most probable, its logarithm drawn to 0 by a normal prior.
 
     Args:
         beliefs: q[i, k].
@@ -169,7 +169,7 @@ def fit_sharpness(beliefs: Beliefs, gold: Ints, *, spread: float) -> float:
 def sharpen(
     estimate: Estimate, labels: CrowdLabels, anchors: Mapping[Any, Any], sharpness: float, *, checked: int | None = None
 ) -> Estimate:
-    """The estimate with its stated beliefs made sharper (or flatter); known truths stay certain.
+    """Return the estimate with its stated beliefs made sharper (or flatter); known truths stay certain.
 
     Args:
         estimate: An estimate with a calibration.
@@ -214,7 +214,7 @@ def mistakes_by_rank(labels: CrowdLabels, estimate: Estimate) -> list[tuple[int,
 
 
 def split_by_confidence(estimate: Estimate, minimum: float) -> tuple[Ints, Ints]:
-    """The items whose confidence is at least `minimum`, and the others: less confident, or without an answer.
+    """Return the items whose confidence is at least `minimum`, and the others: less confident, or without an answer.
 
     A sentence is as confident as its least confident token.
     """

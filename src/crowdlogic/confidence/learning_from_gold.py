@@ -233,7 +233,7 @@ class _Inputs:
         return cls(members=np.stack(logs), said=said, frequency=frequency, scored=scored, consensus=consensus)
 
     def design(self, candidate: Candidate, units: Ints) -> _Design:
-        """The regression's inputs for some units under one choice of scales."""
+        """Return the regression's inputs for some units under one choice of scales."""
         # free[g, r]: inputs with a weight per class: labels (centred per annotator) and the consensus
         free, back = np.zeros((len(units), 0)), None
         if candidate.labels:
@@ -266,7 +266,7 @@ class _Inputs:
         return self.said[units] @ mean_of
 
     def predict(self, design: _Design, fitted: _Weights) -> Floats:
-        """logits[i, k] of all units."""
+        """Return logits[i, k] of all units."""
         candidate = design.candidate
         logits = np.einsum("mik,m->ik", self.members, fitted.members) + fitted.bias
         rank = 0
@@ -310,7 +310,7 @@ class _Design:
     has_consensus_member: bool
 
     def take(self, rows: Ints) -> _Design:
-        """The same inputs for some of the gold items."""
+        """Return the same inputs for some of the gold items."""
         return _Design(
             members=self.members[rows],
             free=self.free[rows],
@@ -333,7 +333,7 @@ class _Design:
         return np.asarray(logits + np.outer(self.own @ weights.own, class_positions(logits.shape[1])))
 
     def fit(self, truth: Ints, *, start: _Weights | None = None) -> _Weights:
-        """The weights that are most probable given the gold."""
+        """Return the weights that are most probable given the gold."""
         from scipy.optimize import minimize
 
         n_members, n_classes = self.members.shape[1:]
@@ -414,7 +414,7 @@ def subtype_beliefs(labels: CrowdLabels, *, seed: int = 0) -> Beliefs:
 
 
 def _label_matrix(labels: CrowdLabels, scale: float) -> sparse.csr_matrix:
-    """said[i, j * K + label], the labels of each unit, times a scale."""
+    """Return said[i, j * K + label], the labels of each unit, times a scale."""
     start = np.concatenate([[0], np.cumsum(labels.labels_per_unit())])
     column = labels.annotator.astype(np.int64) * labels.n_classes + labels.label
     shape = (labels.n_units, len(labels.annotators) * labels.n_classes)
@@ -422,7 +422,7 @@ def _label_matrix(labels: CrowdLabels, scale: float) -> sparse.csr_matrix:
 
 
 def class_positions(n_classes: int) -> Floats:
-    """position[k] of ordered classes, from -1 to 1; -1/2 and 1/2 for two."""
+    """Return position[k] of ordered classes, from -1 to 1; -1/2 and 1/2 for two."""
     return np.linspace(-1.0, 1.0, n_classes) * (0.5 if n_classes == 2 else 1.0)
 
 
@@ -508,7 +508,7 @@ def _reduce(rows: sparse.csr_matrix) -> tuple[Floats, Any]:
 
 
 def _folds(truth: Ints, seed: int) -> Ints:
-    """fold[g], random, with every class spread evenly over the folds."""
+    """Return fold[g], random, with every class spread evenly over the folds."""
     order = np.random.default_rng(seed).permutation(len(truth))
     order = order[np.argsort(truth[order], kind="stable")]
     fold = np.empty(len(truth), dtype=np.int64)

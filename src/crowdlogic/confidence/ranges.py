@@ -76,7 +76,7 @@ def checked_range(wrong: int, checked: int, remaining: int, *, level: float = LE
 
 
 def binomial_interval(count: Floats | float, n: Floats | float, *, level: float = LEVEL) -> tuple[Floats, Floats]:
-    """The exact interval of a share, from `count` of `n` ([CP34])."""
+    """Return the exact interval of a share, from `count` of `n` ([CP34])."""
     from scipy.special import betaincinv
 
     count, n = np.asarray(count, dtype=np.float64), np.asarray(n, dtype=np.float64)

@@ -63,7 +63,7 @@ def drawn_at_random(truths: Mapping[Any, Any] | None) -> dict[Any, Any]:
 
 
 def answers_from_gold(corpus: Corpus, source: str) -> Answers:
-    """The gold of a corpus as answers. `source` is what messages call them."""
+    """Return the gold of a corpus as answers. `source` is what messages call them."""
     if corpus.gold is None:
         raise CorpusError(f"{source}: no label is known. Give each item or token its label.")
     return Answers(
@@ -95,7 +95,7 @@ def answers_from_estimate(estimate: Estimate, source: str) -> Answers:
 
 
 def estimate_from_gold(corpus: Corpus, method: str = "gold") -> Estimate:
-    """The gold of a corpus as an estimate that is sure of it; units without gold have no answer."""
+    """Return the gold of a corpus as an estimate that is sure of it; units without gold have no answer."""
     gold = np.full(corpus.n_units, NO_ANSWER) if corpus.gold is None else corpus.gold
     beliefs = np.full((corpus.n_units, len(corpus.classes)), 1.0 / max(len(corpus.classes), 1))
     known = np.flatnonzero(gold != UNKNOWN)
@@ -142,7 +142,7 @@ class AlignedAnswers:
         return np.asarray(missing & (self.gold != UNKNOWN))
 
     def without(self, units: Bools) -> AlignedAnswers:
-        """The same without the gold of some units, so that they are not scored."""
+        """Return the same without the gold of some units, so that they are not scored."""
         return replace(self, gold=np.where(units, UNKNOWN, self.gold))
 
 

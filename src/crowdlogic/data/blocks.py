@@ -128,7 +128,7 @@ class Shard:
         return not (len(self.weight) or len(self.fixed) or len(self.times))
 
     def row_weights(self) -> Floats | None:
-        """weight[row], times the number of units that the row's unit stands for; None when all are 1."""
+        """Return weight[row], times the number of units that the row's unit stands for; None when all are 1."""
         weight = self.weight if len(self.weight) else None
         if not len(self.times):
             return weight
@@ -136,19 +136,19 @@ class Shard:
         return times if weight is None else times * weight
 
     def unit_sum(self, values: Floats) -> Floats:
-        """The sum of values[i, ...] over the units that have labels, each as often as it stands for."""
+        """Return the sum of values[i, ...] over the units that have labels, each as often as it stands for."""
         labelled = self.labelled
         if not len(self.times):
             return np.asarray(values[labelled].sum(axis=0))
         return np.asarray(self.times[labelled] @ values[labelled])
 
     def narrow(self) -> Shard:
-        """The same shard with codes of 16 bits where they fit, else of 32."""
+        """Return the same shard with codes of 16 bits where they fit, else of 32."""
         return replace(self, annotator=narrow_codes(self.annotator), label=narrow_codes(self.label))
 
 
 def narrow_codes(codes: Codes) -> Codes:
-    """The codes in 16 bits where they fit, else in 32; the same array if it is so already."""
+    """Return the codes in 16 bits where they fit, else in 32; the same array if it is so already."""
     if codes.dtype == NARROW:
         return codes
     fits = codes.max(initial=0) <= np.iinfo(NARROW).max
@@ -165,7 +165,7 @@ def make_shard(
     weight: Floats | None = None,
     times: Floats | None = None,
 ) -> Shard:
-    """A shard from columns that are sorted by unit.
+    """Return a shard from columns that are sorted by unit.
 
     Args:
         unit: unit[row], counted from the first of the run.
@@ -247,10 +247,10 @@ class Engine(Protocol):
         """The counts of all shards, added in their order, and the new states; those that are given stay as they are."""
 
     def concat(self, step: Step, parameters: Arrays, states: States = None) -> Arrays:
-        """The new states of all blocks as arrays with all units as first axis."""
+        """Return the new states of all blocks as arrays with all units as first axis."""
 
     def stream(self, step: Step, parameters: Arrays, states: States = None) -> Iterator[tuple[slice, Arrays]]:
-        """The new state of each shard, and which units it is of; in the order of the units."""
+        """Return the new state of each shard, and which units it is of; in the order of the units."""
 
     def scatter(self, arrays: Arrays) -> States:
         """States from arrays with all units as first axis."""
@@ -259,11 +259,11 @@ class Engine(Protocol):
         """Arrays with all units as first axis from states."""
 
     def digest(self) -> str:
-        """A fingerprint of the labels, by which a checkpoint knows its fit."""
+        """Return a fingerprint of the labels, by which a checkpoint knows its fit."""
 
 
 def add_counts(total: Arrays, more: Arrays) -> dict[str, NDArray[Any]]:
-    """The counts of two shards together."""
+    """Return the counts of two shards together."""
     return {name: np.asarray(total[name] + more[name]) for name in total}
 
 
@@ -277,7 +277,7 @@ NOTHING = "none"
 
 
 def digest(*parts: Any) -> str:
-    """A short digest of arrays, names, texts and whatever JSON can hold."""
+    """Return a short digest of arrays, names, texts and whatever JSON can hold."""
     made = hashlib.blake2b(digest_size=SIZE)
     for part in parts:
         kind, content = _part_bytes(part)
@@ -296,13 +296,13 @@ def _part_bytes(part: Any) -> tuple[str, bytes | memoryview]:
 
 
 def file_digest(path: Path) -> str:
-    """A digest of the bytes of a file."""
+    """Return a digest of the bytes of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=SIZE)).hexdigest()
 
 
 def labels_digest(labels: CrowdLabels) -> str:
-    """The digest of labels: items, annotators, labels and the order of the classes."""
+    """Return the digest of labels: items, annotators, labels and the order of the classes."""
     codes = (labels.unit, labels.annotator, labels.label, labels.weight, labels.offsets, *_partial(labels))
     return digest(*codes, labels.items, labels.annotators, labels.classes)
 
@@ -313,7 +313,7 @@ def _partial(labels: CrowdLabels) -> tuple[Bools, ...]:
 
 
 def corpus_digest(corpus: Corpus | None) -> str:
-    """The digest of a corpus: items, texts or features, and gold."""
+    """Return the digest of a corpus: items, texts or features, and gold."""
     if corpus is None:
         return NOTHING
     seen = (corpus.texts, corpus.tokens, corpus.offsets, corpus.features)
@@ -393,7 +393,7 @@ class Shards:
         return list(self._each(lambda at: work(self.parts[at])))
 
     def sum(self, step: Step, parameters: Arrays, states: LocalStates | None = None) -> tuple[Arrays, LocalStates]:
-        """The counts of all shards, added in their order, and the new states."""
+        """Return the counts of all shards, added in their order, and the new states."""
         total: Arrays | None = None
         kept = []
         for counts, state in self._each(lambda at: step(self.parts[at], parameters, states[at] if states else {})):
@@ -402,13 +402,13 @@ class Shards:
         return total or {}, tuple(kept)
 
     def concat(self, step: Step, parameters: Arrays, states: LocalStates | None = None) -> Arrays:
-        """The new states of all blocks as arrays with all units as first axis."""
+        """Return the new states of all blocks as arrays with all units as first axis."""
         return self.gather(self.sum(step, parameters, states)[1])
 
     def stream(
         self, step: Step, parameters: Arrays, states: LocalStates | None = None
     ) -> Iterator[tuple[slice, Arrays]]:
-        """The new state of each shard, and which units it is of; in the order of the units."""
+        """Yield the new state of each shard, and which units it is of; in the order of the units."""
 
         def work(at: int) -> tuple[slice, Arrays]:
             shard = self.parts[at]
@@ -427,13 +427,13 @@ class Shards:
         return {name: np.concatenate([state[name] for state in states]) for name in states[0]}
 
     def digest(self) -> str:
-        """A fingerprint of the labels."""
+        """Return a fingerprint of the labels."""
         columns = ("starts", "annotator", "label", "weight", "fixed", "times")
         own = self.fingerprint or digest(*(getattr(part, name) for part in self.parts[:] for name in columns))
         return digest(own, [str(name) for name in self.classes], self.n_units, self.n_annotators)
 
     def _runs(self) -> list[slice]:
-        """The units of each shard, without reading any that is on disk."""
+        """Return the units of each shard, without reading any that is on disk."""
         known: Callable[[], list[slice]] | None = getattr(self.parts, "runs", None)
         return [part.units for part in self.parts] if known is None else known()
 
@@ -463,7 +463,7 @@ def make_shards(
     compiled: bool | None = None,
     partial: bool = False,
 ) -> Shards:
-    """A table in memory as one shard per thread, without a copy of its columns where they are short.
+    """Return a table in memory as one shard per thread, without a copy of its columns where they are short.
 
     Args:
         labels: The labels.
@@ -521,7 +521,7 @@ FEW_ROWS = 10_000
 
 
 def _sequences(labels: CrowdLabels, begin: int, end: int) -> Ints:
-    """offsets[s] of the sequences among some units, counted from the first of these; empty for documents."""
+    """Return offsets[s] of the sequences among some units, counted from the first of these; empty for documents."""
     if labels.offsets is None:
         return np.empty(0, dtype=np.int64)
     inside = (labels.offsets >= begin) & (labels.offsets <= end)
@@ -529,7 +529,7 @@ def _sequences(labels: CrowdLabels, begin: int, end: int) -> Ints:
 
 
 def _complement_codes(labels: CrowdLabels, rows: slice) -> Ints:
-    """label[row], and label[row] + K where it says "not this class"."""
+    """Return label[row], and label[row] + K where it says "not this class"."""
     negated = np.zeros(0, dtype=bool) if labels.negated is None else labels.negated[rows]
     return np.asarray(labels.label[rows] + np.int32(labels.n_classes) * negated, dtype=np.int32)
 

@@ -42,11 +42,11 @@ class ChainScores:
     table: Ints | None = None
 
     def add(self, evidence: Floats) -> ChainScores:
-        """The chain with evidence[i, k] added to its unary scores."""
+        """Return the chain with evidence[i, k] added to its unary scores."""
         return replace(self, unary=self.unary + evidence)
 
     def join(self, unary: Floats, tables: Floats, table: Ints | None, *, start: Floats | None) -> ChainScores:
-        """The chain with other unary scores, and the potentials of neighbours added to its transitions.
+        """Return the chain with other unary scores, and the potentials of neighbours added to its transitions.
 
         Args:
             unary: unary[i, k], in place of the chain's own.
@@ -65,7 +65,7 @@ class ChainScores:
         )
 
     def scale(self, power: float) -> ChainScores:
-        """All scores times a number: the chain, raised to a power."""
+        """Return all scores times a number: the chain, raised to a power."""
         return replace(self, unary=self.unary * power, transitions=self.transitions * power, start=self.start * power)
 
     def beliefs(self, *, pairs: bool = True) -> ChainBeliefs:
@@ -79,7 +79,7 @@ class ChainScores:
         return marginals(self.unary, self.transitions, self.offsets, start=self.start, table=self.table).q
 
     def best_path(self) -> Ints:
-        """tags[i] of the most probable tagging of each sequence (Viterbi)."""
+        """Return tags[i] of the most probable tagging of each sequence (Viterbi)."""
         return best_path(self.unary, self.transitions, self.offsets, start=self.start, table=self.table)
 
 
@@ -101,7 +101,7 @@ class ChainBeliefs:
     scores: ChainScores | None = None
 
     def best_path(self, offsets: Ints) -> Ints:
-        """tags[i] of the most probable tagging; of a mixture, that of the chain with its marginals."""
+        """Return tags[i] of the most probable tagging; of a mixture, that of the chain with its marginals."""
         if self.scores is not None:
             return self.scores.best_path()
         before = np.concatenate([np.ones((1, self.q.shape[1])), self.q[:-1]])
@@ -123,7 +123,7 @@ AnyBeliefs: TypeAlias = Beliefs | ChainBeliefs
 
 
 def answers(beliefs: AnyBeliefs, offsets: Ints | None) -> Ints:
-    """answer[i]: the most probable class of every unit; of chains the most probable tagging of each sequence."""
+    """Return answer[i]: the most probable class of every unit; of chains the most probable tagging of each sequence."""
     if not isinstance(beliefs, ChainBeliefs) or offsets is None:
         return np.asarray(unit_beliefs(beliefs).argmax(axis=1), dtype=np.int32)
     return beliefs.best_path(offsets)
@@ -135,7 +135,7 @@ def unit_beliefs(beliefs: AnyBeliefs) -> Beliefs:
 
 
 def independent_pairs(q: Beliefs, offsets: Ints) -> Floats:
-    """pair[i, k, k'] of neighbours that are independent of each other; exact where beliefs are certain."""
+    """Return pair[i, k, k'] of neighbours that are independent of each other; exact where beliefs are certain."""
     pair = np.zeros((*q.shape, q.shape[1]))
     later = np.flatnonzero(~sequence_starts(len(q), offsets))
     pair[later] = q[later - 1][:, :, None] * q[later][:, None, :]

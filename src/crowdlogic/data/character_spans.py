@@ -45,7 +45,7 @@ CLOSEST = 1e-6
 
 
 def span_confidence(estimate: Estimate) -> tuple[Spans, Floats]:
-    """The spans of the answers, and confidence[e] that each is right."""
+    """Return the spans of the answers, and confidence[e] that each is right."""
     if estimate.offsets is None:
         raise CorpusError("Spans need tagged sentences; these items are documents.")
     tag_set = parse_tags(estimate.classes)
@@ -57,7 +57,7 @@ def span_confidence(estimate: Estimate) -> tuple[Spans, Floats]:
 
 
 def span_probability(beliefs: Beliefs, answer: Ints, spans: Spans, *, tag_set: TagSet, offsets: Ints) -> Floats:
-    """p[e], the product of the beliefs in the tags of a span, times the belief that it ends where it does."""
+    """Return p[e], the product of the beliefs in the tags of a span, times the belief that it ends where it does."""
     with np.errstate(divide="ignore"):
         log_belief = np.log(np.take_along_axis(beliefs, np.maximum(answer, 0)[:, None], axis=1)[:, 0])
     # sums[i], the log beliefs of all units before i: a span's sum is a difference, but -inf must not meet -inf
@@ -67,7 +67,7 @@ def span_probability(beliefs: Beliefs, answer: Ints, spans: Spans, *, tag_set: T
 
 
 def _continues(beliefs: Beliefs, spans: Spans, tag_set: TagSet, offsets: Ints) -> Floats:
-    """The belief that the token after a span belongs to it; 0 at the end of a sequence."""
+    """Return the belief that the token after a span belongs to it; 0 at the end of a sequence."""
     starts = np.append(sequence_starts(len(beliefs), offsets), True)
     at = np.minimum(spans.end, len(beliefs) - 1)
     goes_on = np.isin(tag_set.prefix, (INSIDE, END))
@@ -103,7 +103,7 @@ class ConsensusSpan:
 
 
 def consensus_spans(estimate: Estimate, corpus: Corpus) -> list[list[ConsensusSpan]]:
-    """spans[s], the spans that the tags of each sentence make, with their places in characters.
+    """Return spans[s], the spans that the tags of each sentence make, with their places in characters.
 
     Without a text the tokens are joined by single spaces, and places are counted in that.
     """

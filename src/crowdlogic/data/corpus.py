@@ -108,7 +108,7 @@ class Corpus:
         return self.offsets is not None
 
     def sentence(self, s: int) -> tuple[str, ...]:
-        """The tokens of sequence s."""
+        """Return the tokens of sequence s."""
         if self.tokens is None or self.offsets is None:
             raise CorpusError("This corpus holds documents, not token sequences.")
         return self.tokens[int(self.offsets[s]) : int(self.offsets[s + 1])]
@@ -137,7 +137,7 @@ class Corpus:
         return tuple(self.take_items(codes) for codes in split_codes(len(self.items), sizes, seed))
 
     def with_classes(self, classes: Sequence[Any]) -> Corpus:
-        """The same gold over other classes: more of them, or in another order."""
+        """Return the same gold over other classes: more of them, or in another order."""
         position = {str(name): k for k, name in enumerate(classes)}
         codes = np.array([*(position.get(str(name), -2) for name in self.classes), UNKNOWN], dtype=np.int32)
         if self.gold is None:
@@ -197,7 +197,7 @@ class Corpus:
 
 
 def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
-    """The labels over the corpus' items, in its order, and both over the same classes, compared as text.
+    """Return the labels over the corpus' items, in its order, and both over the same classes, compared as text.
 
     Items of the corpus that nobody labelled stay, without labels. An item that has labels but is not in the corpus, or
     a sequence of another length, is an error.
@@ -287,7 +287,7 @@ def documents(
     features: Floats | None = None,
     gold: Sequence[Any] | None = None,
 ) -> Corpus:
-    """A corpus of documents: texts or features, with gold (None where unknown) if there is any."""
+    """Return a corpus of documents: texts or features, with gold (None where unknown) if there is any."""
     codes, classes = (None, ()) if gold is None else code_gold(gold)
     return Corpus(
         pl.Series(items), texts=None if texts is None else tuple(texts), features=features, classes=classes, gold=codes
@@ -297,7 +297,7 @@ def documents(
 def sentences(
     items: Sequence[Any], tokens: Sequence[Sequence[str]], *, gold: Sequence[Sequence[Any]] | None = None
 ) -> Corpus:
-    """A corpus of token sequences, with the true tag of each token if known."""
+    """Return a corpus of token sequences, with the true tag of each token if known."""
     offsets = np.concatenate([[0], np.cumsum([len(sentence) for sentence in tokens], dtype=np.int64)])
     flat = tuple(token for sentence in tokens for token in sentence)
     codes, classes = (None, ()) if gold is None else code_gold([tag for tags in gold for tag in tags])

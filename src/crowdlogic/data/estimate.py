@@ -153,7 +153,7 @@ class Estimate:
         return np.where(self.answered, chosen, np.nan)
 
     def answer_names(self) -> list[ClassName | None]:
-        """The chosen class of each unit by name, None where there is no answer."""
+        """Return the chosen class of each unit by name, None where there is no answer."""
         names: list[ClassName | None] = [*self.classes, None]
         return [names[code] for code in self.answer]
 
@@ -166,7 +166,7 @@ class Estimate:
         return self._rows(len(self.answer))
 
     def _rows(self, size: int) -> pl.DataFrame:
-        """The first rows of `to_frame`."""
+        """Return the first rows of `to_frame`."""
         columns: dict[str, Any] = {"item": self.items.head(size)}
         if self.offsets is not None:
             item = np.repeat(np.arange(len(self.items)), np.diff(self.offsets))[:size]
@@ -212,7 +212,7 @@ def make_estimate(
     tied: int = 0,
     parameters: Mapping[str, Floats] | None = None,
 ) -> Estimate:
-    """The Estimate of a method over a table of labels.
+    """Return the Estimate of a method over a table of labels.
 
     Args:
         labels: What the method looked at.
@@ -273,7 +273,7 @@ def _check_distributions(given: Any, labels: CrowdLabels, method: str) -> Belief
 
 
 def vote_shares(votes: Floats) -> Beliefs:
-    """The share of each class among a unit's votes; uniform where there are none."""
+    """Return the share of each class among a unit's votes; uniform where there are none."""
     total = row_sums(votes)[:, None]
     uniform = 1.0 / max(votes.shape[1], 1)
     return np.where(total > 0, votes / np.where(total > 0, total, 1.0), uniform)

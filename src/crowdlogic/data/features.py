@@ -37,7 +37,7 @@ LONGEST = 200
 
 
 def is_npz(path: str | None) -> bool:
-    """Whether a path names an npz file."""
+    """Return whether a path names an npz file."""
     return path is not None and path.lower().endswith(".npz")
 
 
@@ -153,14 +153,14 @@ def read_npz_items(path: str) -> Corpus:
 
 
 def _plain(array: NDArray[Any]) -> Sequence[Any]:
-    """Names as whole numbers or text."""
+    """Return names as whole numbers or text."""
     if array.dtype.kind == "S":
         return [one.decode("utf-8", errors="replace") for one in array.tolist()]
     return [str(one) for one in array.tolist()] if array.dtype.kind not in "iu" else array.tolist()
 
 
 def _read_arrays(path: str) -> dict[str, NDArray[Any]]:
-    """All arrays of an npz file; objects, which would need pickle, are refused."""
+    """Return all arrays of an npz file; objects, which would need pickle, are refused."""
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
             members = [name for name in archive.namelist() if name.endswith(".npy")]

@@ -249,7 +249,7 @@ class _MemberReader(io.BytesIO):
                 raise FormatError(f"{path}: no member {name!r:.80} in it. Pack the export again.") from None
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """The next bytes."""
+        """Return the next bytes."""
         left = self._limit - self._size + 1
         with _damage_reported(self._path, self._name):
             found = self._member.read(left if size is None or size < 0 else min(size, left))
@@ -278,7 +278,7 @@ def _damage_reported(path: Path, member: str = "") -> Iterator[None]:
 
 
 def read_member(archive: zipfile.ZipFile, member: str, *, packed_size: int, name: str) -> bytes:
-    """A file within a zip archive, unzipped up to the limit.
+    """Return a file within a zip archive, unzipped up to the limit.
 
     Args:
         archive: The archive.

@@ -74,7 +74,7 @@ def from_frame(
 
 
 def _without_notice(labels: CrowdLabels, *, about: str | None) -> CrowdLabels:
-    """The same labels without the question whether a class means that there is no label."""
+    """Return the same labels without the question whether a class means that there is no label."""
     if about is None:
         return labels
     kept = tuple(one for one in labels.intake.notices if not one.startswith(f"The label {about!r} is taken as a class"))
@@ -82,7 +82,7 @@ def _without_notice(labels: CrowdLabels, *, about: str | None) -> CrowdLabels:
 
 
 def _fill_empty(table: pl.DataFrame, name: str | None, source: TableSource) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The table with its empty labels taken as the class of that name, and how many there were, in words."""
+    """Return the table with its empty labels taken as the class of that name, and how many there were, in words."""
     if name is None:
         return table, ()
     label = text_column(table["label"], "label", source)
@@ -276,7 +276,7 @@ def from_sequences(
 
 
 def _check_rows(rows: Any) -> list[tuple[Any, Any, Sequence[Any]]]:
-    """The rows of `from_sequences`; anything else is refused in one sentence."""
+    """Return the rows of `from_sequences`; anything else is refused in one sentence."""
     if isinstance(rows, Mapping | str) or hasattr(rows, "columns") or not isinstance(rows, Iterable):
         hint = " A frame of them is read with from_frame." if hasattr(rows, "columns") else ""
         raise LabelError(f"from_sequences: a {type(rows).__name__} where rows are expected. {SEQUENCE_ROWS}{hint}")

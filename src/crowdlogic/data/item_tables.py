@@ -39,7 +39,7 @@ Record = dict[str, Any]
 
 
 def holds_crowd(record: Record) -> bool:
-    """Whether a record has {annotator: tags}."""
+    """Return whether a record has {annotator: tags}."""
     return any(isinstance(record.get(name), dict) for name in CROWD_FIELDS)
 
 
@@ -65,7 +65,7 @@ def crowd_from_records(
 def corpus_from_records(
     records: Sequence[Record], source: TableSource, columns: Mapping[str, str] | None = None
 ) -> Corpus:
-    """A corpus from records with tokens, and tags when they have them; `columns` is role -> field."""
+    """Return a corpus from records with tokens, and tags when they have them; `columns` is role -> field."""
     header = list(dict.fromkeys(name for record in records for name in record))
     roles = find_roles(header, columns, where=source.name)
     if "tokens" not in roles:
@@ -84,7 +84,7 @@ def corpus_from_records(
 
 
 def _add_gold(corpus: Corpus, offsets: Ints, tags: list[Any], source: TableSource) -> Corpus:
-    """The corpus with gold from one list of tags per sentence; a sentence without tags has none."""
+    """Return the corpus with gold from one list of tags per sentence; a sentence without tags has none."""
     lengths = np.diff(offsets)
     flat: list[str | None] = []
     for at, (given, length) in enumerate(zip(tags, lengths, strict=True)):
@@ -107,7 +107,7 @@ def _annotator_tags(record: Record, source: TableSource, at: int) -> Record:
 
 
 def _text_list(value: Any, what: str, source: TableSource, at: int) -> list[str]:
-    """A list of text as it is, text split at white space; anything else is an error."""
+    """Return a list of text as it is, text split at white space; anything else is an error."""
     if isinstance(value, str):
         return value.split()
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
@@ -169,7 +169,7 @@ def texts_beside_labels(frame: Any) -> Corpus | None:
 
 
 def number_items(table: pl.DataFrame, columns: Mapping[str, str] | None = None) -> pl.DataFrame | None:
-    """A table of texts whose items have no names, with their numbers from 0 on; None where it is no such table.
+    """Return a table of texts whose items have no names, with their numbers from 0 on; None where it is no such table.
 
     The one column of a table holds the texts, whatever it is called.
     """
@@ -184,7 +184,7 @@ def number_items(table: pl.DataFrame, columns: Mapping[str, str] | None = None) 
 def texts_of_labels(
     table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None
 ) -> Corpus | None:
-    """The texts of the items in a table of labels that has them beside the labels; None where it has not.
+    """Return the texts of the items in a table of labels that has them beside the labels; None where it has not.
 
     A column whose text differs between the labels of one item is an annotator's comment, and no text of the item.
     """
@@ -214,7 +214,7 @@ def texts_of_wide(table: pl.DataFrame, source: TableSource, columns: Mapping[str
 
 
 def _one_text_each(table: pl.DataFrame, roles: Mapping[str, str]) -> Corpus | None:
-    """The text of every item, where all its rows have the same; None otherwise."""
+    """Return the text of every item, where all its rows have the same; None otherwise."""
     if not (is_plain(table.schema[roles["item"]]) and is_plain(table.schema[roles["text"]])):
         return None
     rows = table.select(pl.col(roles["item"]).alias("item"), pl.col(roles["text"]).cast(pl.String).alias("text"))
@@ -237,7 +237,7 @@ def has_names(items: Any) -> bool:
 
 
 def _has_own_index(items: Any) -> bool:
-    """Whether it is a series of pandas whose index is more than 0, 1, 2, ..."""
+    """Return whether it is a series of pandas whose index is more than 0, 1, 2, ..."""
     index = getattr(items, "index", None)
     return hasattr(index, "is_unique") and type(index).__name__ != "RangeIndex"
 
@@ -266,7 +266,7 @@ def to_corpus(items: Any, *, sequential: bool) -> Corpus:
 
 
 def _name_items(items: Any) -> Corpus:
-    """A corpus from what is none."""
+    """Return a corpus from what is none."""
     if isinstance(items, str):
         raise CorpusError(f"{items[:40]!r} is one text where a list of items is expected. Write [text].")
     if isinstance(items, CrowdLabels):

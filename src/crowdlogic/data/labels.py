@@ -108,7 +108,7 @@ class CrowdLabels:
         return np.ones(self.n_labels) if self.weight is None else self.weight
 
     def votes(self, *, weighted: bool = True) -> Floats:
-        """votes[i, k], the weight (or the number) of the labels k that unit i received.
+        """Return votes[i, k], the weight (or the number) of the labels k that unit i received.
 
         A partial label is a vote that the other classes share evenly.
         """
@@ -129,15 +129,15 @@ class CrowdLabels:
         return np.zeros(self.n_labels, dtype=bool) if self.negated is None else self.negated
 
     def labels_per_unit(self) -> Ints:
-        """n[i], how many labels unit i received."""
+        """Return n[i], how many labels unit i received."""
         return np.bincount(self.unit, minlength=self.n_units)
 
     def labels_per_annotator(self) -> Ints:
-        """n[j], how many labels annotator j gave."""
+        """Return n[j], how many labels annotator j gave."""
         return np.bincount(self.annotator, minlength=len(self.annotators))
 
     def annotations(self) -> tuple[Ints, Ints, Ints]:
-        """Each (item, annotator) pair once, and for every label the pair it belongs to.
+        """Return each (item, annotator) pair once, and for every label the pair it belongs to.
 
         A pair is what a person did in one go: a document's label, or all the tags of one sentence.
         """
@@ -196,7 +196,7 @@ class CrowdLabels:
         )
 
     def subsample(self, size: int | float, *, seed: int) -> CrowdLabels:
-        """A random part of the annotations: a count, or a fraction below 1.
+        """Return a random part of the annotations: a count, or a fraction below 1.
 
         What is drawn is (item, annotator) pairs, so a sentence's tags by one person stay together.
         """
@@ -214,7 +214,7 @@ class CrowdLabels:
         return tuple(self.take_items(codes) for codes in split_codes(len(self.items), sizes, seed))
 
     def with_classes(self, classes: Sequence[Any]) -> CrowdLabels:
-        """The same labels over other classes (compared as text): more of them, or in another order.
+        """Return the same labels over other classes (compared as text): more of them, or in another order.
 
         A class in use cannot be left out.
         """
@@ -228,7 +228,7 @@ class CrowdLabels:
         return replace(self, label=codes[self.label], classes=tuple(classes))
 
     def with_notices(self, *notices: str) -> CrowdLabels:
-        """The same labels, with more to say of how they were read."""
+        """Return the same labels, with more to say of how they were read."""
         if not notices:
             return self
         return replace(self, intake=replace(self.intake, notices=(*self.intake.notices, *notices)))
@@ -293,7 +293,7 @@ def split_codes(n: int, sizes: Sequence[int], seed: int) -> list[Ints]:
 
 
 def find_codes(wanted: Iterable[Any], names: Names, what: str) -> Ints:
-    """The codes of some names, each given once; an unknown name is an error with the nearest one."""
+    """Return the codes of some names, each given once; an unknown name is an error with the nearest one."""
     asked = to_column(what, list(wanted))
     codes = find(asked, names)
     if len(asked) and (codes < 0).any():
@@ -340,7 +340,7 @@ def _check_codes(labels: CrowdLabels) -> None:
 
 
 def _sort_negated(labels: CrowdLabels, order: Ints | None) -> Bools | None:
-    """negated[n] in the order of the rows; None when every label is whole."""
+    """Return negated[n] in the order of the rows; None when every label is whole."""
     if labels.negated is None or not labels.negated.any():
         return None
     return read_only(labels.negated if order is None else labels.negated[order])

@@ -47,7 +47,7 @@ def _encode_hashes(values: Names) -> tuple[Ints, Names]:
 
 
 def find(values: Names, names: Names) -> Ints:
-    """The position of each value among the names; -1 where it is missing or unknown. Names must be distinct."""
+    """Return the position of each value among the names; -1 where it is missing or unknown. Names must be distinct."""
     if values.dtype != names.dtype:
         values, names = as_text(values), as_text(names)
     if len(values) == len(names) and values.null_count() == 0 and values.equals(names):
@@ -58,7 +58,7 @@ def find(values: Names, names: Names) -> Ints:
 
 
 def as_text(values: Names) -> Names:
-    """Names as text, the way Python prints them (True, not true)."""
+    """Return names as text, the way Python prints them (True, not true)."""
     if values.dtype == pl.Boolean:
         return values.replace_strict([True, False], ["True", "False"], return_dtype=pl.String)
     return values.cast(pl.String)
@@ -73,7 +73,7 @@ def sort_classes(names: Iterable[ClassName]) -> Classes:
 
 
 def sort_naturally(names: Names) -> list[Any]:
-    """Names in the order of people: "r2" before "r10"."""
+    """Return names in the order of people: "r2" before "r10"."""
     return sorted(
         names.to_list(),
         key=lambda name: [
@@ -83,7 +83,7 @@ def sort_naturally(names: Names) -> list[Any]:
 
 
 def class_column(classes: Classes) -> Names:
-    """The classes as a column, from which codes pick names."""
+    """Return the classes as a column, from which codes pick names."""
     return pl.Series("label", list(classes)) if classes else pl.Series("label", [], dtype=pl.String)
 
 
@@ -97,6 +97,6 @@ def merge_classes(classes: Classes, more: Iterable[ClassName]) -> Classes:
 
 
 def is_whole_number(text: str) -> bool:
-    """Whether the text is a whole number written in ASCII digits."""
+    """Return whether the text is a whole number written in ASCII digits."""
     digits = text.removeprefix("-")
     return digits.isascii() and digits.isdigit()

@@ -65,7 +65,7 @@ class Spans:
 
 
 def is_span_tag_set(classes: Sequence[Any]) -> bool:
-    """Whether the classes are span tags: O and prefix-type, such as B-PER. A part-of-speech set is not."""
+    """Return whether the classes are span tags: O and prefix-type, such as B-PER. A part-of-speech set is not."""
     texts = [str(name) for name in classes]
     return bool(texts) and all(text == "O" or _split_tag(text) is not None for text in texts)
 
@@ -92,7 +92,7 @@ def _split_tag(tag: str) -> tuple[int, str | None] | None:
 
 
 def tags_to_spans(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | str = Scheme.conll) -> Spans:
-    """The spans of tag sequences.
+    """Return the spans of tag sequences.
 
     Args:
         tags: tags[i], codes among the tag set; -1 for no answer.
@@ -116,21 +116,21 @@ def tags_to_spans(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | s
 
 
 def sequence_starts(n_units: int, offsets: Ints) -> Bools:
-    """first[i], whether unit i begins a sequence."""
+    """Return first[i], whether unit i begins a sequence."""
     first = np.zeros(n_units, dtype=bool)
     first[np.asarray(offsets[:-1])[np.diff(offsets) > 0]] = True
     return first
 
 
 def _span_starts(prefix: Ints, kind: Ints, first: Bools) -> Bools:
-    """Whether a span opens at each unit, by conlleval's rules."""
+    """Return whether a span opens at each unit, by conlleval's rules."""
     before, kind_before = np.roll(prefix, 1), np.roll(kind, 1)
     fresh = first | (before == OUTSIDE) | np.isin(before, (END, SINGLE)) | (kind != kind_before)
     return np.asarray((prefix == BEGIN) | (prefix == SINGLE) | ((prefix != OUTSIDE) & fresh))
 
 
 def _drop_malformed(spans: Spans, prefix: Ints, tag_set: TagSet) -> Spans:
-    """The spans that begin with B- or S-; in tag sets with E- and S- they must end with one of these, too."""
+    """Return the spans that begin with B- or S-; in tag sets with E- and S- they must end with one of these, too."""
     fine = np.isin(prefix[spans.start], (BEGIN, SINGLE))
     if np.isin(tag_set.prefix, (END, SINGLE)).any():
         single = prefix[spans.start] == SINGLE
@@ -139,7 +139,7 @@ def _drop_malformed(spans: Spans, prefix: Ints, tag_set: TagSet) -> Spans:
 
 
 def spans_to_tags(spans: Spans, n_units: int, tag_set: TagSet) -> Ints:
-    """The tags of spans that do not overlap: the inverse of `tags_to_spans`.
+    """Return the tags of spans that do not overlap: the inverse of `tags_to_spans`.
 
     Last and single tokens get the tags E- and S- (or L- and U-) where the tag set has them, else I- and B-.
     """
@@ -157,7 +157,7 @@ def spans_to_tags(spans: Spans, n_units: int, tag_set: TagSet) -> Ints:
 
 
 def _tag_codes(tag_set: TagSet, *prefixes: int) -> Ints:
-    """code[t], the tag of type t with the first of the prefixes that this type has."""
+    """Return code[t], the tag of type t with the first of the prefixes that this type has."""
     code = {(int(p), int(k)): i for i, (p, k) in enumerate(zip(tag_set.prefix, tag_set.kind, strict=True))}
     found = [[code[p, t] for p in prefixes if (p, t) in code] for t in range(len(tag_set.types))]
     for kind, codes in zip(tag_set.types, found, strict=True):

@@ -60,7 +60,7 @@ class TokenizedTexts:
 
 
 def tokenize_texts(texts: Sequence[str] | Names, tokenizer: Tokenizer | str = Tokenizer.words) -> TokenizedTexts:
-    """The tokens of every text."""
+    """Return the tokens of every text."""
     whole = pl.Series("text", texts, dtype=pl.String)
     pattern = PATTERNS[parse_choice(Tokenizer, tokenizer, "tokens")]
     starts = range(0, max(len(whole), 1), TEXTS_AT_ONCE)
@@ -74,7 +74,7 @@ def tokenize_texts(texts: Sequence[str] | Names, tokenizer: Tokenizer | str = To
 
 
 def _tokenize(whole: Names, pattern: str) -> TokenizedTexts:
-    """The tokens of some texts."""
+    """Return the tokens of some texts."""
     pieces = whole.str.extract_all(pattern)
     count = pieces.list.len().to_numpy().astype(np.int64)
     flat = pieces.filter(pl.Series(count > 0)).explode()  # an empty list would explode to a missing value

@@ -56,7 +56,7 @@ class WordVectors:
         return int(self.vectors.shape[1])
 
     def rows(self, words: Iterable[str], *, exact: bool = False) -> Ints:
-        """The row of each word, UNKNOWN_WORD where there is none; in lower case if not found as it is."""
+        """Return the row of each word, UNKNOWN_WORD where there is none; in lower case if not found as it is."""
         find = self.row_of.get
         if exact:
             return np.array([find(word, UNKNOWN_WORD) for word in words], dtype=np.int64)
@@ -65,7 +65,7 @@ class WordVectors:
     def matrix(
         self, words: Sequence[str], *, exact: bool = False, unknown: NDArray[np.float32] | None = None
     ) -> NDArray[np.float32]:
-        """A vector per word. Unknown words get a row of `unknown` (one per word) if given, else zeros."""
+        """Return a vector per word. Unknown words get a row of `unknown` (one per word) if given, else zeros."""
         rows = self.rows(words, exact=exact)
         filled = (
             np.zeros((len(words), self.size), dtype=np.float32)
@@ -79,12 +79,12 @@ class WordVectors:
         return filled
 
     def unit(self) -> WordVectors:
-        """The same words with vectors of length 1; a vector of zeros stays."""
+        """Return the same words with vectors of length 1; a vector of zeros stays."""
         length = np.sqrt(np.square(self.vectors).sum(axis=1, keepdims=True))
         return WordVectors(self.words, (self.vectors / np.where(length > 0, length, 1.0)).astype(np.float32))
 
     def coverage(self, words: Sequence[str], *, exact: bool = False) -> float:
-        """The share of the words that have a vector."""
+        """Return the share of the words that have a vector."""
         return float((self.rows(words, exact=exact) >= 0).mean()) if len(words) else 0.0
 
     def __repr__(self) -> str:
@@ -148,7 +148,7 @@ def _is_binary(content: bytes) -> bool:
 
 
 def _read_npz(path: str | Path) -> WordVectors:
-    """The arrays words and vectors of an npz, each checked against what its header claims before it is made."""
+    """Return the arrays words and vectors of an npz, each checked against what its header claims before it is made."""
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
             size = os.fstat(file.fileno()).st_size
@@ -168,7 +168,7 @@ def _read_npz(path: str | Path) -> WordVectors:
 
 
 def _read_npy(archive: zipfile.ZipFile, name: str, packed_size: int, path: str) -> NDArray[Any]:
-    """An array of an npz, which holds as many bytes as its header says."""
+    """Return an array of an npz, which holds as many bytes as its header says."""
     content = read_member(archive, f"{name}.npy", packed_size=packed_size, name=path)
     file = io.BytesIO(content)
     version = np.lib.format.read_magic(file)
@@ -182,7 +182,7 @@ def _read_npy(archive: zipfile.ZipFile, name: str, packed_size: int, path: str) 
 
 
 def _require_finite(path: str | Path, vectors: WordVectors) -> WordVectors:
-    """The vectors, if all their numbers are finite: one NaN would make every weight of a network NaN."""
+    """Return the vectors, if all their numbers are finite: one NaN would make every weight of a network NaN."""
     wrong = np.flatnonzero(~np.isfinite(vectors.vectors).all(axis=1))
     if len(wrong):
         more = f" ({len(wrong) - 1:,} more such words)" if len(wrong) > 1 else ""
@@ -224,7 +224,7 @@ def _read_text(path: str | Path, content: bytes, wanted: set[str] | None, *, fir
 
 
 def _parse_numbers(path: str | Path, words: list[str], numbers: list[bytes], size: int) -> NDArray[np.float32]:
-    """All numbers parsed in one go; only when that fails, line by line to name the word."""
+    """Return all numbers parsed in one go; only when that fails, line by line to name the word."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

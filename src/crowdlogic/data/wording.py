@@ -19,7 +19,7 @@ def pluralise(n: int, noun: str, plural: str | None = None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share in whole percent; below 1% and above 99% with one more digit, so that 0% and 100% are exact."""
+    """Return a share in whole percent; below 1% and above 99% with one more digit, so that 0% and 100% are exact."""
     if share is None or math.isnan(share):
         return "an unknown share"
     if share in (0.0, 1.0):
@@ -31,20 +31,20 @@ def percent(share: float | None) -> str:
 
 
 def approximate(expected: float) -> str:
-    """An expected number: whole from 10 on, with one digit below, and never rounded down to 0."""
+    """Return an expected number: whole from 10 on, with one digit below, and never rounded down to 0."""
     if 0 < expected < 0.1:
         return "less than 0.1"
     return f"about {expected:,.0f}" if expected >= 9.95 else f"about {expected:.1f}".removesuffix(".0")
 
 
 def shorten_name(name: object) -> str:
-    """A name for a sentence: on one line, cut at NAME_LENGTH characters."""
+    """Return a name for a sentence: on one line, cut at NAME_LENGTH characters."""
     text = " ".join(str(name).split())
     return text if len(text) <= NAME_LENGTH else f"{text[: NAME_LENGTH - 1]}…"
 
 
 def list_names(names: Sequence[object], most: int = 4) -> str:
-    """The first names and the number of the others: w01, w02, w03 and 5 more."""
+    """Return the first names and the number of the others: w01, w02, w03 and 5 more."""
     shown = ", ".join(shorten_name(name) for name in names[:most])
     rest = len(names) - most
     return f"{shown} and {rest:,} more" if rest > 0 else shown
@@ -58,7 +58,7 @@ LONGEST_CELL = 80
 
 
 def html_table(title: str, facts: str, frame: pl.DataFrame, n_rows: int) -> str:
-    """A small HTML table. Everything that comes from data is escaped.
+    """Return a small HTML table. Everything that comes from data is escaped.
 
     Args:
         title: What it is, such as CrowdLabels.

@@ -176,7 +176,7 @@ def reevaluate(
     epoch: Epoch,
     p: AnyBeliefs | None = None,
 ) -> Epoch:
-    """The M- and E-step after an epoch, with the classifier as it is now (or its p) and with these labels."""
+    """Return the M- and E-step after an epoch, with the classifier as it is now (or its p) and with these labels."""
     classifier = training.classifier
     step = BeliefStep(
         task=training.task,
@@ -190,7 +190,7 @@ def reevaluate(
 
 
 def finish_with_all_labels(training: TrainingPass, parts: Parts) -> Epoch:
-    """The best epoch; where labels are still held out, with these back in, for the answers that users get."""
+    """Return the best epoch; where labels are still held out, with these back in, for the answers that users get."""
     if training.task.held_labels is None and not parts.settle:
         return training.outcome
     labels = training.task.labels
@@ -211,7 +211,7 @@ def settle_beliefs(training: TrainingPass, parts: Parts, crowd: Shards, posterio
 
 
 def repeat_until_settled(step: Callable[[Epoch], Epoch], epoch: Epoch, *, most: int, change: float) -> Epoch:
-    """A step again and again, until no belief changes by more than that, or as often as is allowed."""
+    """Return a step again and again, until no belief changes by more than that, or as often as is allowed."""
     for _ in range(most):
         before, epoch = epoch.q_f, step(epoch)
         if np.abs(epoch.q_f - before).max(initial=0.0) <= change:
@@ -245,7 +245,7 @@ def fit_parts(
 
 
 def make_posterior(parts: Parts, labels: CrowdLabels) -> Posterior:
-    """The posterior of q_a for a table of labels."""
+    """Return the posterior of q_a for a table of labels."""
     return crowd_posterior if parts.posterior is None else parts.posterior(labels)
 
 
@@ -359,7 +359,7 @@ class LogicLNCL(FitMixin):
 
 
 def make_teacher(projector: Projector, data: TrainingData, task: Task) -> Teacher:
-    """The rules of the data, obeyed as the projector says."""
+    """Return the rules of the data, obeyed as the projector says."""
     rules = projector.rules if data.rules is None else data.rules
     vocabulary = projector.vocabulary if data.vocabulary is None else data.vocabulary
     projector = replace(projector, rules=rules, vocabulary=vocabulary)
@@ -367,5 +367,5 @@ def make_teacher(projector: Projector, data: TrainingData, task: Task) -> Teache
 
 
 def loss_weights(loss: Loss | str) -> Callable[[Task], Floats]:
-    """weights[i] of the classifier's loss, from a task."""
+    """Return weights[i] of the classifier's loss, from a task."""
     return annotator_weights if loss == Loss.annotators else lambda task: task.unit_weights

@@ -77,7 +77,7 @@ class PredictionScale:
     error_after: float | None = None
 
     def state(self, beliefs: Beliefs) -> Beliefs:
-        """The beliefs on this scale."""
+        """Return the beliefs on this scale."""
         return beliefs if self.sharpness == 1.0 else temper(beliefs, self.sharpness)
 
 
@@ -95,7 +95,7 @@ class PredictionScales:
 
 
 def fit_scales(training: TrainingPass) -> PredictionScales:
-    """The scales of student and teacher: by dev gold, else by held-out labels, else as they are."""
+    """Return the scales of student and teacher: by dev gold, else by held-out labels, else as they are."""
     dev = training.task.dev
     if dev is not None and dev.gold is not None:
         student = predict_units(training.classifier, dev)
@@ -109,7 +109,7 @@ def fit_scales(training: TrainingPass) -> PredictionScales:
 
 
 def _fit_to_held_out(chose: TrainingPass, stopping: HeldOutLikelihood) -> PredictionScales:
-    """The scales by the labels that were held out in a pass, at its chosen epoch."""
+    """Return the scales by the labels that were held out in a pass, at its chosen epoch."""
     epoch, held = chose.outcome, stopping.held
     teacher = chose.teacher.reweight(epoch.factors)
     projected = teacher.predict(chose.task.corpus, chose.classifier, epoch.p)
@@ -120,7 +120,7 @@ def _fit_to_held_out(chose: TrainingPass, stopping: HeldOutLikelihood) -> Predic
 
 
 def fit_to_gold(beliefs: Beliefs, gold: Ints) -> PredictionScale:
-    """The scale under which gold is most probable."""
+    """Return the scale under which gold is most probable."""
     return PredictionScale(
         sharpness=fit_sharpness(beliefs, gold, spread=SPREAD),
         source=ScaleSource.gold,
@@ -131,7 +131,7 @@ def fit_to_gold(beliefs: Beliefs, gold: Ints) -> PredictionScale:
 
 
 def _state_by_halves(beliefs: Beliefs, gold: Ints) -> Beliefs:
-    """Every second unit on the scale of the others."""
+    """Return every second unit on the scale of the others."""
     stated, second = beliefs.copy(), np.arange(len(gold)) % 2 == 1
     for half in (second, ~second):
         if half.any():
@@ -140,7 +140,7 @@ def _state_by_halves(beliefs: Beliefs, gold: Ints) -> Beliefs:
 
 
 def fit_to_labels(beliefs: Beliefs, held: CrowdLabels, evidence: Floats) -> PredictionScale:
-    """The scale under which held-out labels are most probable; labels of one unit count by their design effect.
+    """Return the scale under which held-out labels are most probable; labels of one unit count by their design effect.
 
     Args:
         beliefs: The classifier's beliefs[i, k], which it formed without these labels.
@@ -164,7 +164,7 @@ def fit_to_labels(beliefs: Beliefs, held: CrowdLabels, evidence: Floats) -> Pred
 def state_answers(
     estimate: Estimate, task: Task, scales: PredictionScales, *, counted: float = 0.0, is_chain: bool = False
 ) -> Estimate:
-    """The answers for the training items with a confidence that one can act on; known truths stay certain.
+    """Return the answers for the training items with a confidence that one can act on; known truths stay certain.
 
     Args:
         estimate: The answers, as the method believes them (q_f).
@@ -204,7 +204,7 @@ def range_of_answers(task: Task, q_f: Beliefs, answer: Ints, calibration: Calibr
 
 
 def answer_sharpness(labels: CrowdLabels, calibration: Calibration, scales: PredictionScales) -> Floats:
-    """sharpness[i] of the beliefs in a training item's answer: that of a prediction where nobody labelled it."""
+    """Return sharpness[i] of the beliefs in a training item's answer: that of a prediction where nobody labelled it."""
     n = row_sums(labels.votes())
     worth = (n + 1.0) / design_effect(n + 1.0, calibration.correlation)
     taken = 1.0 + n / design_effect(n, calibration.counted)  # n + 1 where labels were taken to be independent

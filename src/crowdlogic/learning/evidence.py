@@ -42,7 +42,7 @@ class CrowdEvidence:
     term: Floats
 
     def total(self, n_units: int) -> Floats:
-        """total[i, k], the evidence of all labels of each unit."""
+        """Return total[i, k], the evidence of all labels of each unit."""
         total = np.zeros((n_units, self.term.shape[1]))
         np.add.at(total, self.unit, self.term)
         return total
@@ -141,7 +141,7 @@ class Evidence:
 
 
 def left_over(explained: Floats, log_q_b: Floats) -> tuple[Floats, Floats]:
-    """The residual[i, k] and the normaliser[i] that make what is explained add up to log2 q_b.
+    """Return the residual[i, k] and the normaliser[i] that make what is explained add up to log2 q_b.
 
     Classes that either side takes to be impossible have no residual: their sum is minus infinity as it is.
     """
@@ -241,7 +241,7 @@ def describe_evidence(found: Evidence) -> str:
 
 
 def tokens_table(found: Evidence) -> EvidenceTable:
-    """A sentence at a glance: the answer of each source for each token."""
+    """Return a sentence at a glance: the answer of each source for each token."""
     rows = []
     for i, (word, chosen) in enumerate(zip(found.words, found.answer, strict=True)):
         views = (found.classifier[i], found.q_a[i], found.q_b[i])
@@ -276,7 +276,7 @@ def _percent(share: float) -> str:
 
 
 def shown_classes(belief: Floats) -> Ints:
-    """The classes that a table shows, in their order."""
+    """Return the classes that a table shows, in their order."""
     return np.sort(np.argsort(-belief, kind="stable")[:SHOWN_CLASSES])
 
 
@@ -290,7 +290,7 @@ class EvidenceLine:
 
 
 def evidence_lines(found: Evidence, i: int) -> Iterator[EvidenceLine]:
-    """The terms of a unit, and what they add up to."""
+    """Yield the terms of a unit, and what they add up to."""
     yield EvidenceLine("classifier", found.classifier[i])
     for n in np.flatnonzero(found.crowd.unit == i):
         label = found.classes[int(found.crowd.label[n])]
@@ -330,7 +330,7 @@ def _rule_lines(found: Evidence, rules: RuleEvidence, i: int) -> Iterator[Eviden
 
 
 def _mixed(found: Evidence, i: int) -> Floats:
-    """The beliefs in the answer before doubt."""
+    """Return the beliefs in the answer before doubt."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.exp2(safe_log(found.q_b[i]) / BIT + found.mixture[i]))
 

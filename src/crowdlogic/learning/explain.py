@@ -68,7 +68,7 @@ class UnitScale:
 
 
 def state(found: Evidence, scale: UnitScale) -> Evidence:
-    """The evidence on the scale of the stated confidence: bits times the sharpness of their unit, and doubt.
+    """Return the evidence on the scale of the stated confidence: bits times the sharpness of their unit, and doubt.
 
     A unit whose truth was given stays as it is.
     """
@@ -136,7 +136,7 @@ class ExplainedChain:
 
 
 def explain(learned: Learned, item: Any, *, calibrated: bool = True) -> Evidence:
-    """The evidence behind the answers of one training item.
+    """Return the evidence behind the answers of one training item.
 
     Args:
         learned: The outcome of a fit, or `load_run(folder).learned`.
@@ -187,7 +187,7 @@ def is_explicable(learned: Learned) -> bool:
 
 
 def _is_chain_posterior(learned: Learned) -> bool:
-    """Whether q_a is the posterior of the classifier's chain and the annotators."""
+    """Return whether q_a is the posterior of the classifier's chain and the annotators."""
     epoch, labels = learned.epoch, learned.task.labels
     scores = predict(learned.classifier, learned.task.corpus)
     if not isinstance(scores, ChainBeliefs) or scores.scores is None:
@@ -197,7 +197,7 @@ def _is_chain_posterior(learned: Learned) -> bool:
 
 
 def is_known(q_a: Beliefs, explained: Beliefs) -> Bools:
-    """known[i]: certain, and not because of what classifier and annotators say: the truth was given."""
+    """Return known[i]: certain, and not because of what classifier and annotators say: the truth was given."""
     return np.asarray(
         (q_a.max(axis=1, initial=0.0) == 1.0) & (np.abs(q_a - explained).max(axis=1, initial=0.0) > CLOSE)
     )
@@ -246,7 +246,7 @@ def _explain_item(
 
 
 def crowd_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list[CrowdEvidence]:
-    """The evidence of every label of some items, item by item, by the annotator model."""
+    """Return the evidence of every label of some items, item by item, by the annotator model."""
     labels = learned.task.labels.take_items(items)
     terms = learned.epoch.annotators.terms(learned.model.observe(labels)) / BIT
     names = labels.annotators.gather(labels.annotator).to_list()
@@ -330,7 +330,7 @@ def rules_together(learned: Learned, mine: Ints) -> RuleEvidence:
 
 
 def _item_evidence(found: Contributions, ground: GroundRules, mine: Ints, q_b: Beliefs) -> RuleEvidence:
-    """The rows of the item's units, the rules that touch them, and what is left over."""
+    """Return the rows of the item's units, the rules that touch them, and what is left over."""
     share = found.per_rule[:, mine] / BIT
     touching = [place for place in range(len(share)) if (np.abs(share[place]) > 0).any()]
     rules = tuple(str(ground.rules[place].rule) for place in touching)

@@ -104,7 +104,7 @@ class Learned:
         )
 
     def predict_labels(self, items: Any, *, student: bool = False, vocabulary: Vocabulary | None = None) -> list[Any]:
-        """The class of each new item, or the tags of each sentence; see `predict`."""
+        """Return the class of each new item, or the tags of each sentence; see `predict`."""
         corpus = to_corpus(items, sequential=self.task.labels.is_sequential)
         names = self.estimate.classes
         chosen = [names[k] for k in self.answer(corpus, student=student, vocabulary=vocabulary)]
@@ -128,15 +128,15 @@ class Learned:
         return verdict_table(self.audit)
 
     def annotator_table(self) -> pl.DataFrame:
-        """A verdict on each annotator (ok, spammer, biased, ...), its figures, and why."""
+        """Return a verdict on each annotator (ok, spammer, biased, ...), its figures, and why."""
         return annotator_table(self.task.labels, self.estimate)
 
     def to_frame(self) -> pl.DataFrame:
-        """The answers for the training items as a table; see `Estimate.to_frame`."""
+        """Return the answers for the training items as a table; see `Estimate.to_frame`."""
         return self.estimate.to_frame()
 
     def to_pandas(self) -> Any:
-        """The same as a pandas frame."""
+        """Return the same as a pandas frame."""
         return self.estimate.to_pandas()
 
     def history_frame(self) -> pl.DataFrame:
@@ -198,13 +198,13 @@ def make_learned(
 
 
 def _stated(estimate: Estimate, training: TrainingPass, scales: PredictionScales) -> Estimate:
-    """The answers with a confidence that one can act on."""
+    """Return the answers with a confidence that one can act on."""
     is_chain = isinstance(training.classifier, ChainClassifier)
     return state_answers(estimate, training.task, scales, counted=training.model.correlation, is_chain=is_chain)
 
 
 def judge_teacher(teacher: Teacher, task: Task) -> tuple[RuleVerdict, ...]:
-    """The verdict on each rule of a teacher, at the weight that it was given.
+    """Return the verdict on each rule of a teacher, at the weight that it was given.
 
     Known truths of training items count; gold that is only there to score with does not.
     """

@@ -238,7 +238,7 @@ def _require_order(corpus: Any, labels: CrowdLabels) -> None:
 
 
 def to_training_items(corpus: Any, labels: CrowdLabels) -> Corpus:
-    """The items that are learnt from: texts without names are those of the labels' items, in their order."""
+    """Return the items that are learnt from: texts without names are those of the labels' items, in their order."""
     made = to_corpus(corpus, sequential=labels.is_sequential)
     if has_names(corpus):
         return made

@@ -94,7 +94,7 @@ FEW = 1.5
 def first_targets(
     labels: CrowdLabels, start: TruthMethod, *, doubt: float | None = 0.0, corpus: Corpus | None = None
 ) -> Beliefs:
-    """The first q_f: the beliefs of a truth method; of a vote the shares, or the winner alone.
+    """Return the first q_f: the beliefs of a truth method; of a vote the shares, or the winner alone.
 
     A vote is uniform for a unit without labels; other methods have their prior there.
 
@@ -123,7 +123,7 @@ def _usual_doubt(labels: CrowdLabels) -> float:
 
 
 def mostly_single(labels: CrowdLabels) -> bool:
-    """Whether most labelled units have only one label."""
+    """Return whether most labelled units have only one label."""
     count = labels.labels_per_unit()
     return bool(count[count > 0].mean() < FEW)
 
@@ -178,17 +178,17 @@ class Teacher:
         return Teacher(self.classes, projector, corpus=self.corpus, renewed=self.renewed, _ground=self._ground)
 
     def renew(self, vocabulary: Vocabulary | None) -> Teacher:
-        """The same teacher with other predicates for new items, such as tables of facts about them."""
+        """Return the same teacher with other predicates for new items, such as tables of facts about them."""
         if vocabulary is None:
             return self
         return Teacher(self.classes, self.projector, corpus=self.corpus, renewed=vocabulary)
 
     def reweight(self, factors: Floats | None) -> Teacher:
-        """The same teacher with other multipliers of the rules' weights."""
+        """Return the same teacher with other multipliers of the rules' weights."""
         return self if factors is None else self.with_projector(self.projector.reweight(factors))
 
     def ground(self, corpus: Corpus) -> GroundRules:
-        """The rules over a corpus, grounded once, with their present weights."""
+        """Return the rules over a corpus, grounded once, with their present weights."""
         if corpus not in self._ground:
             while len(self._ground) >= REMEMBERED:
                 self._ground.pop(next(iter(self._ground)))

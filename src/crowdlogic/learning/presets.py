@@ -95,7 +95,7 @@ def sentiment(
 
 
 def sentiment_encoder(*, seed: int = 0, word: str = "but") -> PresetConfiguration:
-    """A pre-trained encoder, fine-tuned in a few epochs, and "A but B"; C = 5, k = 0.2, eq. 8.
+    """Return a pre-trained encoder, fine-tuned in a few epochs, and "A but B"; C = 5, k = 0.2, eq. 8.
 
     Its targets are smoothed, and its view of a training item comes from a network that did not learn it, so that it
     does not outvote the annotators with their own labels; and since three epochs are few steps for the annotators,
@@ -190,7 +190,7 @@ def _transitions(reading: str, classes: Classes) -> TransitionTable | str | None
 
 
 def _conll_vote(classes: Classes) -> MajorityVote:
-    """The hard majority vote, with the paper's order for the tags of CoNLL."""
+    """Return the hard majority vote, with the paper's order for the tags of CoNLL."""
     if _is_conll(classes):
         return MajorityVote(ties=Ties.order, order=CONLL_TIES)
     return MajorityVote(ties=Ties.random)

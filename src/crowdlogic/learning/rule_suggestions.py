@@ -98,7 +98,7 @@ class Suggestion:
     counterexamples: tuple[str, ...] = ()
 
     def text(self) -> str:
-        """The rule with its figures as comments."""
+        """Return the rule with its figures as comments."""
         one = self.verdict
         lines = [
             f"# {self.shape}: holds in {one.holds:.0%} of {one.units:,} cases ({one.low:.0%} to {one.high:.0%}; "
@@ -137,7 +137,7 @@ class SuggestedRules:
         return replace(self, suggestions=tuple(kept))
 
     def text(self) -> str:
-        """The rule file."""
+        """Return the rule file."""
         head = [f"# {len(self.suggestions)} suggested rules. Read each one, edit it, or delete it."]
         head += [f"# {comment(one)}" for one in self.notices]
         return "\n\n".join(["\n".join(head), *(one.text() for one in self.suggestions)]) + "\n"
@@ -160,13 +160,13 @@ class SuggestedRules:
 
 
 def comment(text: str) -> str:
-    """A text that cannot end a comment: one line, printable, short."""
+    """Return a text that cannot end a comment: one line, printable, short."""
     flat = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * EXAMPLE_LENGTH]).split())
     return flat if len(flat) <= EXAMPLE_LENGTH else flat[: EXAMPLE_LENGTH - 3] + "..."
 
 
 def quote(name: str) -> str:
-    """A constant as the parser reads it."""
+    """Return a constant as the parser reads it."""
     return "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
@@ -191,7 +191,7 @@ class _Shape:
 def _shape(
     name: str, unit: Ints, column: Ints, bodies: Sequence[str] | Callable[[int], str], n: int, size: int
 ) -> _Shape:
-    """A shape from pairs of a unit and a candidate; a pair may be repeated."""
+    """Return a shape from pairs of a unit and a candidate; a pair may be repeated."""
     cell = np.unique(column.astype(np.int64) * n + unit)
     column, unit = cell // n, cell % n
     start = np.searchsorted(column, np.arange(size + 1))
@@ -200,7 +200,7 @@ def _shape(
 
 
 def _encode(names: pl.Series) -> tuple[Ints, pl.Series]:
-    """The code of each name, and the names by code."""
+    """Return the code of each name, and the names by code."""
     codes, distinct = encode(names)
     return codes.astype(np.int64), distinct
 
@@ -259,7 +259,7 @@ def _document_shapes(corpus: Corpus) -> Iterable[_Shape]:
 
 
 def _phrases(unit: Ints, code: Ints, often: Bools, number: Ints, chosen: Sequence[str], n: int) -> Iterable[_Shape]:
-    """Two frequent words, one after the other."""
+    """Yield two frequent words, one after the other."""
     rows = np.flatnonzero((unit[1:] == unit[:-1]) & often[code[1:]] & often[code[:-1]])
     pair = number[code[rows]] * len(chosen) + number[code[rows + 1]]
     distinct, column = np.unique(pair, return_inverse=True)
@@ -287,7 +287,7 @@ def _endings(unit: Ints, column: Ints, words: pl.Series, n: int) -> Iterable[_Sh
 
 
 def _characters(texts: pl.Series, n: int) -> Iterable[_Shape]:
-    """Two characters in a row, where words are not separated by spaces."""
+    """Yield two characters in a row, where words are not separated by spaces."""
     runs = texts.str.extract_all(f"{CJK}{{2,}}")
     if not runs.list.len().sum():
         return
@@ -306,7 +306,7 @@ def _characters(texts: pl.Series, n: int) -> Iterable[_Shape]:
 
 
 def _token_shapes(corpus: Corpus) -> Iterable[_Shape]:
-    """The word of a token, of its neighbours, its shape and its ending."""
+    """Yield the word of a token, of its neighbours, its shape and its ending."""
     tokens, n = pl.Series("token", corpus.tokens, dtype=pl.String), corpus.n_units
     starts = np.zeros(n + 1, dtype=bool)
     starts[np.asarray(corpus.offsets)] = True
@@ -497,7 +497,7 @@ class _Scored:
             self.columns.append((units, k, lift, float(stats.norm.sf(z_second))))
 
     def choose(self, most: int) -> list[tuple[str, str, int]]:
-        """The candidates that are no false discoveries, greedily by what they add."""
+        """Return the candidates that are no false discoveries, greedily by what they add."""
         if not self.columns:
             return []
         p = np.array([one[3] for one in self.columns])
@@ -549,7 +549,7 @@ class _Scored:
 
 
 def _curve(likely: Floats, chance: Floats) -> Floats:
-    """curve[s] of a rule that names one class, from its probability with and without the labels."""
+    """Return curve[s] of a rule that names one class, from its probability with and without the labels."""
     factor = np.exp(-GRID)[None, :]
     return np.asarray(
         (
@@ -713,7 +713,7 @@ def _item_text(corpus: Corpus, item: int, unit: int) -> str:
 
 
 def _is_safe(text: str) -> bool:
-    """Whether a rule is one line that the parser reads as one statement."""
+    """Return whether a rule is one line that the parser reads as one statement."""
     if not text.isprintable():
         return False
     try:

@@ -160,12 +160,12 @@ class _CrossFittedAnswers:
         self._corpus, self._n_classes = corpus, len(classes)
 
     def units(self) -> Beliefs:
-        """p[i, k] of every unit from the classifier that did not learn it."""
+        """Return p[i, k] of every unit from the classifier that did not learn it."""
         p = np.stack([predict_units(model, self._corpus, n_classes=self._n_classes) for model in self._models])
         return np.asarray(p[self._fold, np.arange(len(self._fold))])
 
     def texts(self, texts: Sequence[str]) -> Floats:
-        """p[f, n, k] of derived texts, by every classifier."""
+        """Return p[f, n, k] of derived texts, by every classifier."""
         return np.stack([predict_texts(model, texts) for model in self._models])
 
     @property
@@ -294,7 +294,7 @@ class _Crowd:
         return matrix(~partial), matrix(partial)
 
     def log_likelihood(self, log_table: Floats) -> Floats:
-        """log[i, m], the log-likelihood of the labels of each unit."""
+        """Return log[i, m], the log-likelihood of the labels of each unit."""
         whole, partial = self.matrices
         flat = log_table.reshape(-1, self.n_classes)
         found = np.asarray(whole @ flat)
@@ -303,7 +303,7 @@ class _Crowd:
         return found
 
     def evidence(self, log_table: Floats) -> Floats:
-        """evidence[i, m], the same up to a constant of each unit; gold excludes all classes but one."""
+        """Return evidence[i, m], the same up to a constant of each unit; gold excludes all classes but one."""
         found = self.log_likelihood(log_table)
         found -= found.max(axis=1, keepdims=True)
         known = np.flatnonzero(self.gold != UNKNOWN)
@@ -316,7 +316,7 @@ class _Crowd:
         return _softmax(self.evidence(tables.log_table) + safe_log(tables.prior))
 
     def held_out_likelihood(self, tables: _Tables, units: Bools) -> float:
-        """The log-likelihood of the labels of some units."""
+        """Return the log-likelihood of the labels of some units."""
         raw = self.log_likelihood(tables.log_table)
         return float(_logsumexp(raw[units] + safe_log(tables.prior)).sum())
 
@@ -329,7 +329,7 @@ class _Crowd:
         return np.asarray(count.reshape(self.n_units, self.n_classes), dtype=np.float64)
 
     def start(self) -> Beliefs:
-        """The first beliefs: vote shares, with a little doubt; gold is certain."""
+        """Return the first beliefs: vote shares, with a little doubt; gold is certain."""
         smoothed = self.votes + 0.1 / self.n_classes
         q = smoothed / smoothed.sum(axis=1, keepdims=True)
         return self.clamp(q)
@@ -406,7 +406,7 @@ class _Crowd:
         return _Tables(np.log(table), prior)
 
     def start_shares(self, kept: Floats) -> Floats:
-        """The class shares of the votes, every labelled unit counted once; gold counts as it is."""
+        """Return the class shares of the votes, every labelled unit counted once; gold counts as it is."""
         labelled = (self.votes.sum(axis=1) > 0) | (self.gold != UNKNOWN)
         share = (kept * labelled) @ self.start() + 1.0
         return np.asarray(share / share.sum())
@@ -429,7 +429,7 @@ class _Crowd:
 
 
 def _collapse_notice(labels: CrowdLabels, crowd: _Crowd, tables: _Tables) -> tuple[str, ...]:
-    """Whether the fit lost a class that a good part of the labels name."""
+    """Return whether the fit lost a class that a good part of the labels name."""
     votes = crowd.votes.sum(axis=0)
     votes = votes / max(votes.sum(), 1.0)
     q = crowd.posterior(tables)[crowd.votes.sum(axis=1) > 0]
@@ -477,7 +477,7 @@ class _Observations:
         return np.minimum(before, 1.0), np.minimum(after, 1.0)
 
     def log_likelihood(self, strengths: Floats) -> Floats:
-        """found[g, s], the log-likelihood of the labels under the tilt, relative to chance."""
+        """Return found[g, s], the log-likelihood of the labels under the tilt, relative to chance."""
         if self.violation is not None:
             return _crisp_likelihood(*self.violation, strengths)
         found = np.empty((len(self.first), len(strengths)))
@@ -489,7 +489,7 @@ class _Observations:
         return found
 
     def curve(self) -> Floats:
-        """curve[s], the sum of the log-likelihood over all observations, on GRID."""
+        """Return curve[s], the sum of the log-likelihood over all observations, on GRID."""
         if self.violation is None:
             return np.asarray(self.log_likelihood(GRID).sum(axis=0))
         # many units have the same labels, so few pairs of probabilities are distinct
@@ -513,7 +513,7 @@ def _crisp_likelihood(before: Floats, after: Floats, strengths: Floats) -> Float
 def _observe(
     rule: GroundRule, fit: RuleFreeFit, predictions: Predictions, *, replicate: int = 0, gold_only: bool = False
 ) -> list[_Observations]:
-    """The observations of a rule on the units that are kept.
+    """Return the observations of a rule on the units that are kept.
 
     Args:
         rule: The rule, grounded.
@@ -585,7 +585,7 @@ def _observe_pairs(
 
 
 def _class_shares(likelihood: Floats, weight: Floats, start: Floats | None = None) -> Floats:
-    """The class shares of weighted units by their labels alone (EM), with some evenly distributed units added.
+    """Return the class shares of weighted units by their labels alone (EM), with some evenly distributed units added.
 
     Args:
         likelihood: likelihood[i, k] of the labels of a unit if it is of class k.
@@ -630,7 +630,7 @@ def judge_rules(
 
 
 def rule_factors(verdicts: Sequence[RuleVerdict]) -> Floats:
-    """factors[l], the multipliers of the given weights, for `Projector.reweight`."""
+    """Return factors[l], the multipliers of the given weights, for `Projector.reweight`."""
     return np.array([one.factor for one in verdicts])
 
 
@@ -700,7 +700,7 @@ def _judge(
 def _observe_cross_fitted(
     rule: GroundRule, fit: RuleFreeFit, units: Beliefs | None, texts: Floats | None, *, replicate: int
 ) -> list[_Observations]:
-    """The observations with answers of the classifier that did not learn the item."""
+    """Return the observations with answers of the classifier that did not learn the item."""
     if texts is None:
         return _observe(rule, fit, Predictions(units=units), replicate=replicate)
     fold = fit.predictions.fold
@@ -712,7 +712,7 @@ def _observe_cross_fitted(
 
 
 def _curve(parts: Sequence[_Observations]) -> Floats:
-    """curve[s], the log-likelihood of the labels under the tilt, relative to chance."""
+    """Return curve[s], the log-likelihood of the labels under the tilt, relative to chance."""
     return np.sum([part.curve() for part in parts], axis=0) if parts else np.zeros(len(GRID))
 
 
@@ -736,7 +736,7 @@ def _design_effect(parts: Sequence[_Observations], fit: RuleFreeFit, strength: f
 
 
 def _gain(parts: Sequence[_Observations], fit: RuleFreeFit, given: float) -> tuple[float, float]:
-    """The gain of a rule at a strength, and its standard error from the differences item by item."""
+    """Return the gain of a rule at a strength, and its standard error from the differences item by item."""
     item = fit.labels.item_of_unit
     total = np.zeros(len(fit.labels.items))
     seen = np.zeros(len(total), dtype=bool)
@@ -809,7 +809,7 @@ def _mean_violation(parts: Sequence[_Observations], cases: int) -> float:
 
 
 def _outcome(curves: Floats) -> Outcome:
-    """The outcome whose posterior probability is at least SURE, else "cannot tell".
+    """Return the outcome whose posterior probability is at least SURE, else "cannot tell".
 
     The probability is averaged over replicates, each normalised: what the annotators are like is learnt from all items,
     and not from how well it would explain the few that one rule touches.
@@ -832,7 +832,7 @@ def _outcome(curves: Floats) -> Outcome:
 
 
 def _optimum(curve: Floats) -> float:
-    """The strength with the highest likelihood, refined by a parabola."""
+    """Return the strength with the highest likelihood, refined by a parabola."""
     at = int(curve.argmax())
     if at in (0, len(GRID) - 1):
         return float(GRID[at])

@@ -104,11 +104,11 @@ class Run:
         return verdict_table(self.audit)
 
     def annotator_table(self) -> pl.DataFrame:
-        """A verdict on each annotator (ok, spammer, biased, ...), its figures, and why."""
+        """Return a verdict on each annotator (ok, spammer, biased, ...), its figures, and why."""
         return self.learned.annotator_table()
 
     def to_frame(self) -> pl.DataFrame:
-        """The clean labels: item, label, confidence and a column p_<class> per class."""
+        """Return the clean labels: item, label, confidence and a column p_<class> per class."""
         return self.learned.to_frame()
 
     def predict(
@@ -125,11 +125,11 @@ class Run:
         return self.learned.predict(items, student=student, calibrated=calibrated, vocabulary=vocabulary)
 
     def predict_labels(self, items: Any, *, student: bool = False, vocabulary: Vocabulary | None = None) -> list[Any]:
-        """The class of each new item, or the tags of each sentence; see `predict`."""
+        """Return the class of each new item, or the tags of each sentence; see `predict`."""
         return self.learned.predict_labels(items, student=student, vocabulary=vocabulary)
 
     def to_sklearn(self) -> Any:
-        """The student as a fitted scikit-learn pipeline, in memory; for the linear model."""
+        """Return the student as a fitted scikit-learn pipeline, in memory; for the linear model."""
         from crowdlogic.classifiers.scikit import make_pipeline
 
         return make_pipeline(self.classifier, self.estimate.classes, sequential=self.learned.task.labels.is_sequential)
@@ -187,7 +187,7 @@ def confidence_record(learned: Learned) -> dict[str, Any]:
 
 
 def _add_prefix(arrays: NamedArrays) -> NamedArrays:
-    """The arrays of the annotator model, as annotators.safetensors names them beside the confusion matrices."""
+    """Return the arrays of the annotator model, as annotators.safetensors names them beside the confusion matrices."""
     return {f"{MODEL_ARRAYS}{name}": array for name, array in arrays.items()}
 
 
@@ -250,7 +250,7 @@ def check_record(home: Path, record: RunRecord) -> None:
 
 
 def _load_classifier(home: Path, architecture: Architecture | AbsentClassifier, record: RunRecord) -> Classifier:
-    """The classifier with the run's arrays, which it refuses if they are not its own."""
+    """Return the classifier with the run's arrays, which it refuses if they are not its own."""
     if isinstance(architecture, AbsentClassifier):
         return architecture
     try:
@@ -260,7 +260,7 @@ def _load_classifier(home: Path, architecture: Architecture | AbsentClassifier, 
 
 
 def _read_architecture(home: Path, record: RunRecord) -> Architecture | AbsentClassifier:
-    """The classifier's options, as config.json has them; a stand-in for one that Python made."""
+    """Return the classifier's options, as config.json has them; a stand-in for one that Python made."""
     options = require_entry(require_entry(record.config, "method", Mapping), "classifier", Mapping)
     require_bounded(options, "classifier")
     foreign, name = find_python_object(options), require_entry(options, "name", str)
@@ -272,7 +272,7 @@ def _read_architecture(home: Path, record: RunRecord) -> Architecture | AbsentCl
 
 
 def _take_classifier(home: Path, record: RunRecord, classifier: Any) -> Architecture:
-    """The classifier that somebody brings, if it is the one that the run was trained with."""
+    """Return the classifier that somebody brings, if it is the one that the run was trained with."""
     made = as_architecture(classifier)
     stored = require_entry(require_entry(record.config, "method", Mapping), "classifier", Mapping)
     other = find_difference(stored, encode_options(made))
@@ -282,7 +282,7 @@ def _take_classifier(home: Path, record: RunRecord, classifier: Any) -> Architec
 
 
 def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) -> Teacher:
-    """The rules with their vocabulary, and how a projection obeys them."""
+    """Return the rules with their vocabulary, and how a projection obeys them."""
     rules, words = None, vocabulary
     if record.rules is not None:
         own = None if vocabulary is None else vocabulary.without_tables()  # a table given here is about new items
@@ -294,14 +294,14 @@ def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) 
 
 
 def _read_annotator_model(record: RunRecord) -> AnnotatorModel:
-    """The annotator model's options, as config.json has them."""
+    """Return the annotator model's options, as config.json has them."""
     options = require_entry(record.config, "annotators", Mapping)
     made: AnnotatorModel = decode_options(ANNOTATOR_MODELS.create(require_entry(options, "name", str)), options)
     return made
 
 
 def _read_annotators(record: RunRecord, model: AnnotatorModel) -> Annotators:
-    """The annotators' parameters."""
+    """Return the annotators' parameters."""
     arrays = {
         name.removeprefix(MODEL_ARRAYS): array
         for name, array in record.annotator_arrays.items()
@@ -336,7 +336,7 @@ def check_annotator_arrays(
 
 
 def _read_outcome(record: RunRecord, teacher: Teacher, model: AnnotatorModel) -> dict[str, Any]:
-    """The chosen epoch and the histories, by the names that Learned has for them."""
+    """Return the chosen epoch and the histories, by the names that Learned has for them."""
     outcome = require_entry(record.config, "outcome", Mapping)
     history, refit = (read_history(rows) for rows in (record.history, record.refit_history))
     chosen = _require_epoch(require_entry(outcome, "chosen", where="outcome"), history, "chosen")
@@ -358,7 +358,7 @@ def _read_outcome(record: RunRecord, teacher: Teacher, model: AnnotatorModel) ->
 
 
 def _read_scales(record: RunRecord) -> PredictionScales:
-    """The scales of predictions; a run that keeps none states what it learnt."""
+    """Return the scales of predictions; a run that keeps none states what it learnt."""
     confidence = require(record.config.get("confidence", {}), Mapping, "confidence")
     return PredictionScales(
         student=_read_scale(confidence.get("student", {}), "student"),
@@ -375,7 +375,7 @@ def _read_scale(row: Any, name: str) -> PredictionScale:
 
 
 def _require_epoch(value: Any, history: tuple[HistoryRow, ...], name: str) -> int:
-    """An epoch of a history, counted from 1."""
+    """Return an epoch of a history, counted from 1."""
     epoch: int = require(value, int, f"outcome: {name}")
     if epoch not in range(1, len(history) + 1):
         raise InvalidValueError(f"outcome: {name} is epoch {epoch} of {len(history)}")
@@ -383,5 +383,5 @@ def _require_epoch(value: Any, history: tuple[HistoryRow, ...], name: str) -> in
 
 
 def read_history(rows: Any) -> tuple[HistoryRow, ...]:
-    """The lines of a history, as a file has them."""
+    """Return the lines of a history, as a file has them."""
     return tuple(decode_record(HistoryRow, row, "a line of the history") for row in rows)

@@ -31,12 +31,12 @@ from crowdlogic.registry import STOPPING_RULES
 
 
 def is_scorable(corpus: Corpus) -> bool:
-    """Whether any unit has gold."""
+    """Return whether any unit has gold."""
     return corpus.gold is not None and bool((corpus.gold != UNKNOWN).any())
 
 
 def score(corpus: Corpus, beliefs: AnyBeliefs) -> float:
-    """The share of right answers, or conlleval's F1 of the spans where the classes are span tags."""
+    """Return the share of right answers, or conlleval's F1 of the spans where the classes are span tags."""
     return score_answers(corpus, answers(beliefs, corpus.offsets))
 
 
@@ -80,7 +80,7 @@ class Task:
     sampled: Ints | None = None
 
     def clamp(self, beliefs: Beliefs) -> Beliefs:
-        """The beliefs, certain where the truth is known."""
+        """Return the beliefs, certain where the truth is known."""
         if not len(self.known):
             return beliefs
         units = np.flatnonzero(self.known != UNKNOWN)
@@ -89,7 +89,7 @@ class Task:
         return clamped
 
     def clamp_targets(self, beliefs: AnyBeliefs) -> AnyBeliefs:
-        """The same for beliefs of chains: neighbours of what is certain are independent of it."""
+        """Return the same for beliefs of chains: neighbours of what is certain are independent of it."""
         if not isinstance(beliefs, ChainBeliefs):
             return self.clamp(beliefs)
         if not len(self.known):
@@ -100,7 +100,7 @@ class Task:
         return ChainBeliefs(q, pair)
 
     def clamp_posterior(self, posterior: Posterior) -> Posterior:
-        """The posterior, certain where the truth is known."""
+        """Return the posterior, certain where the truth is known."""
 
         def clamped(p: AnyBeliefs, annotators: Annotators, crowd: Shards) -> tuple[AnyBeliefs, float]:
             if isinstance(p, ChainBeliefs):
@@ -131,7 +131,7 @@ class Task:
         return 1 if self.held_out is None else self.held_out.average
 
     def with_all_labels(self) -> Task:
-        """The task of the second pass: nothing is held out."""
+        """Return the task of the second pass: nothing is held out."""
         return replace(self, training_labels=self.labels, held_labels=None, held_out=None)
 
     def stopping_rule(self, limits: TrainingLimits, model: AnnotatorModel) -> StoppingRule:
@@ -201,7 +201,7 @@ def prepare_task(
 def _all_classes(
     labels: CrowdLabels, corpus: Corpus, dev: Corpus | None, watched: Mapping[str, Corpus] | None
 ) -> Classes:
-    """The classes of the labels, and those that only gold has."""
+    """Return the classes of the labels, and those that only gold has."""
     used: list[ClassName] = []
     for other in (corpus, dev, *(watched or {}).values()):
         if other is not None and other.gold is not None:

@@ -99,7 +99,7 @@ class CrossFitted:
         return np.asarray(p[self._fold, np.arange(len(self._fold))])
 
     def arrays(self) -> Arrays:
-        """The state of the one that answers new items, and, to resume training, that of the others."""
+        """Return the state of the one that answers new items, and, to resume training, that of the others."""
         others = {
             f"{PROGRESS}fold{f}.{name}": array
             for f, other in enumerate(self._others)
@@ -158,14 +158,14 @@ def build_classifier(
 
 
 def fold_of_units(corpus: Corpus, folds: int, *, seed: int) -> Ints:
-    """fold[i], drawn item by item, all folds of the same size up to one."""
+    """Return fold[i], drawn item by item, all folds of the same size up to one."""
     n_items = len(corpus.items)
     fold = np.random.default_rng(derive_seed(seed, "folds")).permutation(np.arange(n_items) % folds)
     return fold if corpus.offsets is None else np.repeat(fold, np.diff(corpus.offsets))
 
 
 def answering(classifier: Classifier) -> Classifier:
-    """The classifier that answers new items."""
+    """Return the classifier that answers new items."""
     return classifier.whole if isinstance(classifier, CrossFitted) else classifier
 
 
@@ -185,7 +185,7 @@ Reevaluate: TypeAlias = Callable[[Epoch], Epoch]
 def passes(
     task: Task, limits: TrainingLimits, *, checkpoint: FitCheckpoint | None, callback: EpochCallback | None
 ) -> Iterator[TrainingPass]:
-    """The first pass and, where held-out labels chose the epoch, a second one with all labels."""
+    """Yield the first pass and, where held-out labels chose the epoch, a second one with all labels."""
     first = TrainingPass(task, limits, checkpoint=checkpoint, callback=callback)
     yield first
     if task.refits:
@@ -263,7 +263,7 @@ class TrainingPass:
         return FixedEpochs(self.first.best_epoch)
 
     def epochs(self) -> Iterator[int]:
-        """The numbers of the epochs to run, counted from 1, until the stopping rule ends the pass."""
+        """Yield the numbers of the epochs to run, counted from 1, until the stopping rule ends the pass."""
         while len(self.history) < self.stopping.epochs and not self._is_stale:
             self._started = time.perf_counter()
             yield len(self.history) + 1
@@ -329,7 +329,7 @@ class TrainingPass:
             self._mean = {name: _running_mean(self._mean.get(name, new), new, count) for name, new in weights.items()}
 
     def _scores(self, epoch: Epoch) -> dict[str, float]:
-        """All scores; only that of the dev items is used for stopping."""
+        """Return all scores; only that of the dev items is used for stopping."""
         scores = {} if not is_scorable(self.task.corpus) else {"inference": score(self.task.corpus, epoch.targets)}
         teacher = self.teacher.reweight(epoch.factors)
         watched = dict(self.task.watched) | ({} if self.task.dev is None else {"dev": self.task.dev})
@@ -398,7 +398,7 @@ def _require_numbers(epoch: Epoch, number: int, classifier: Classifier) -> None:
 
 
 def _running_mean(mean: NDArray[Any], new: NDArray[Any], count: int) -> NDArray[Any]:
-    """The mean of `count` arrays, from that of all but the new one."""
+    """Return the mean of `count` arrays, from that of all but the new one."""
     return np.asarray(mean + (new - mean) / np.asarray(count, dtype=new.dtype))
 
 

@@ -154,7 +154,7 @@ def _check_beliefs(last: Arrays, best: Arrays, shape: tuple[int, int]) -> None:
 
 
 def annotator_model(method: LearningMethod) -> AnnotatorModel:
-    """The model by which a method judges annotators."""
+    """Return the model by which a method judges annotators."""
     model: AnnotatorModel = getattr(method, "annotators", ConfusionMatrices())
     return model
 

@@ -87,7 +87,7 @@ class PairTable:
         return len(self.a)
 
     def counts(self, min_shared: int = MIN_SHARED) -> Bools:
-        """counts[p], whether the pair has a kappa and shares enough units to have a part in the mean."""
+        """Return counts[p], whether the pair has a kappa and shares enough units to have a part in the mean."""
         return np.isfinite(self.kappa) & (self.shared >= min_shared)
 
     def mean_kappa(self, min_shared: int = MIN_SHARED) -> float:
@@ -112,7 +112,7 @@ class Cells:
     table: Ints | None
 
     def at(self, key: Ints) -> Ints:
-        """The values of some cells."""
+        """Return the values of some cells."""
         if self.table is not None:
             return self.table[key]
         if not len(self.key):
@@ -151,7 +151,7 @@ def pairwise_agreement(labels: CrowdLabels) -> PairTable:
 
 
 def pair_table(counts: PairCounts, n_annotators: int) -> PairTable:
-    """The table of the pairs' figures."""
+    """Return the table of the pairs' figures."""
     a, b = np.divmod(counts.key, max(n_annotators, 1))
     s, o, e = counts.shared, counts.agreed, counts.chance
     defined = s**2 > e
@@ -197,7 +197,7 @@ def _chance(said: Cells, place: Cells, n: int, n_classes: int) -> Floats:
 
 
 def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared: int = MIN_SHARED) -> Floats:
-    """influence[i], the derivative of the mean kappa by the weight of unit i, at all weights 1.
+    """Return influence[i], the derivative of the mean kappa by the weight of unit i, at all weights 1.
 
     With s = shared, o = agreed and e = chance, the mean is the sum of f = s (o s - e) / (s² - e) over the sum of s, and
     a unit that a labels m and b labels n adds 1 to s, [m = n] to o, and B[p, m] + A[p, n] to e.
@@ -221,7 +221,7 @@ def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared:
 
 
 def _slopes(counts: PairCounts) -> tuple[Floats, Floats, Floats]:
-    """The derivatives of f by s, o and e; anything for pairs without a kappa."""
+    """Return the derivatives of f by s, o and e; anything for pairs without a kappa."""
     s, o, e = counts.shared, counts.agreed, counts.chance
     room = np.where(s**2 > e, s**2 - e, 1.0)
     by_shared = ((2 * o * s - e) * room - 2 * s**2 * (o * s - e)) / room**2
@@ -231,7 +231,7 @@ def _slopes(counts: PairCounts) -> tuple[Floats, Floats, Floats]:
 
 
 def label_pairs(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
-    """Every two rows that label one unit by different annotators, a < b, in portions no larger than the table.
+    """Yield every two rows that label one unit by different annotators, a < b, in portions no larger than the table.
 
     Rows are sorted by unit: the portion number d pairs each row with the one d places further on.
     """
@@ -245,14 +245,14 @@ def label_pairs(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _incidence(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
-    """A sparse table of how often each (row, column) occurs."""
+    """Return a sparse table of how often each (row, column) occurs."""
     from scipy import sparse
 
     return sparse.csr_array(sparse.coo_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape))
 
 
 def _sparse_cells(table: Any) -> Cells:
-    """The cells of a sparse table, numbered row by row."""
+    """Return the cells of a sparse table, numbered row by row."""
     from scipy import sparse
 
     ordered = sparse.csr_array(table)
@@ -302,7 +302,7 @@ class Blocks:
 
 
 def distinct_rows(counts: Ints) -> tuple[Ints, Ints]:
-    """The different rows of a table of whole numbers of 0 or more, and how often each occurs.
+    """Return the different rows of a table of whole numbers of 0 or more, and how often each occurs.
 
     Rows become numbers in a mixed base, column by column; where these would outgrow 64 bits they are ranked first.
     """
@@ -332,12 +332,12 @@ def resample_sums(blocks: Blocks, replicates: int, rng: np.random.Generator) -> 
 
 
 def _draw_blocks(frequency: Ints, replicates: int, rng: np.random.Generator) -> Floats:
-    """drawn[r, b], how often block b is drawn, all at once."""
+    """Return drawn[r, b], how often block b is drawn, all at once."""
     return rng.multinomial(frequency.sum(), frequency / frequency.sum(), size=replicates).astype(np.float64)
 
 
 def _draw_items(frequency: Ints, replicates: int, rng: np.random.Generator) -> Floats:
-    """The same, item by item: quicker where most blocks hold few items."""
+    """Return the same, item by item: quicker where most blocks hold few items."""
     block = np.repeat(np.arange(len(frequency)), frequency)
     drawn = np.empty((replicates, len(frequency)))
     for r in range(replicates):
@@ -404,7 +404,7 @@ class AgreementSums:
 def agreement(
     labels: CrowdLabels, *, replicates: int = 1000, level: float = 0.95, seed: int = 0, min_shared: int = MIN_SHARED
 ) -> tuple[Agreement, ...]:
-    """Every coefficient of agreement, with its interval.
+    """Return every coefficient of agreement, with its interval.
 
     Args:
         labels: Who gave which label to what, or the frame that says so.
@@ -467,7 +467,7 @@ def split_sums(rows: Floats) -> AgreementSums:
 
 
 def observed_agreement(sums: AgreementSums) -> Floats:
-    """The mean over units of the share of agreeing pairs of labels ([FLEISS71] eq. 3)."""
+    """Return the mean over units of the share of agreeing pairs of labels ([FLEISS71] eq. 3)."""
     return _ratio(sums.agreeing, sums.pairable)
 
 
@@ -485,7 +485,7 @@ def fleiss_kappa(sums: AgreementSums) -> Floats:
 
 
 def gwet_ac1(sums: AgreementSums) -> Floats:
-    """The same with chance agreement only where a label is a guess ([GWET08] eq. 3 and 4)."""
+    """Return the same with chance agreement only where a label is a guess ([GWET08] eq. 3 and 4)."""
     chances = _class_chances(sums)
     n_classes = chances.shape[1]
     chance = _ratio((chances * (1.0 - chances)).sum(axis=1), np.full(len(chances), n_classes - 1.0))
@@ -501,12 +501,12 @@ COEFFICIENTS: dict[str, tuple[str, Callable[[AgreementSums], Floats]]] = {
 
 
 def _class_chances(sums: AgreementSums) -> Floats:
-    """chance[r, k], the mean share of class k among a unit's labels."""
+    """Return chance[r, k], the mean share of class k among a unit's labels."""
     return _ratio(sums.shares, sums.labelled[:, None])
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
-    """The quotient; NaN, without a warning, where there is nothing to divide by."""
+    """Return the quotient; NaN, without a warning, where there is nothing to divide by."""
     return np.asarray(part / np.where(whole > 0, whole, np.nan))
 
 
@@ -527,7 +527,7 @@ def _reason(name: str, value: float, sums: AgreementSums) -> str | None:
 
 
 def _sizes(labels: CrowdLabels) -> dict[str, int]:
-    """How many items, units and labels have a part in a pair of labels."""
+    """Return how many items, units and labels have a part in a pair of labels."""
     n = labels.labels_per_unit()
     pairable: Bools = n > 1
     return {
@@ -538,7 +538,7 @@ def _sizes(labels: CrowdLabels) -> dict[str, int]:
 
 
 def _cohen(labels: CrowdLabels, level: float, min_shared: int, sizes: dict[str, int]) -> Agreement:
-    """The mean of the pairs' kappas, give or take a normal quantile of jackknife standard errors over items."""
+    """Return the mean of the pairs' kappas, give or take a normal quantile of jackknife standard errors over items."""
     counts = pair_counts(labels)
     value = pair_table(counts, len(labels.annotators)).mean_kappa(min_shared)
     slopes = mean_kappa_influence(labels, counts, min_shared=min_shared)

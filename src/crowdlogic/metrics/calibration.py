@@ -28,7 +28,7 @@ BINS = 15
 
 
 def log_loss(gold: Ints, beliefs: Beliefs) -> float:
-    """The mean of -log q[i, gold], in nats."""
+    """Return the mean of -log q[i, gold], in nats."""
     known = check_beliefs(gold, beliefs)
     return mean_or_nan(-safe_log(np.clip(_at(beliefs[known], gold[known]), LEAST_BELIEF, 1.0)))
 
@@ -82,7 +82,7 @@ def confidence_auroc(gold: Ints, beliefs: Beliefs) -> float:
 
 
 def tie_credit(gold: Ints, beliefs: Beliefs) -> Floats:
-    """credit[i], 1/t where the gold is one of the t most probable classes, and 0 elsewhere."""
+    """Return credit[i], 1/t where the gold is one of the t most probable classes, and 0 elsewhere."""
     best = beliefs >= beliefs.max(axis=1, keepdims=True, initial=-np.inf) - TIE_TOLERANCE
     return np.asarray(_at(best, gold) / np.maximum(best.sum(axis=1), 1))
 
@@ -95,7 +95,7 @@ SCORED = (
 
 
 def find_scored(gold: Ints, other: Ints | Beliefs, what: str) -> Bools:
-    """scored[i], whether unit i has gold; an error unless there is one of `other` for every unit."""
+    """Return scored[i], whether unit i has gold; an error unless there is one of `other` for every unit."""
     for given in (gold, other):
         require_kind(given, np.ndarray, "scores", SCORED)
     if len(gold) != len(other):
@@ -104,7 +104,7 @@ def find_scored(gold: Ints, other: Ints | Beliefs, what: str) -> Bools:
 
 
 def check_beliefs(gold: Ints, beliefs: Beliefs) -> Bools:
-    """scored[i], as `find_scored` has it; an error if gold holds a class that the beliefs do not have."""
+    """Return scored[i], as `find_scored` has it; an error if gold holds a class that the beliefs do not have."""
     known = find_scored(gold, beliefs, "rows of beliefs")
     if gold.max(initial=-1) >= beliefs.shape[1]:
         raise DataError(f"gold holds the code {gold.max()}, but the beliefs are over {beliefs.shape[1]} classes.")
@@ -117,5 +117,5 @@ def _at(table: Floats | Bools, column: Ints) -> Floats:
 
 
 def mean_or_nan(values: Floats) -> float:
-    """The mean; NaN, without a warning, when there is nothing to average."""
+    """Return the mean; NaN, without a warning, when there is nothing to average."""
     return float(values.mean()) if len(values) else float("nan")

@@ -241,7 +241,7 @@ def count_span_errors(labels: CrowdLabels, gold: Ints, *, scheme: Scheme | str =
     correct, right_type, touched, spurious = _classify_spans(true, marked)
 
     def count(spans: Spans, chosen: Bools) -> Ints:
-        """How many of the chosen spans each annotator has."""
+        """Return how many of the chosen spans each annotator has."""
         annotation = np.searchsorted(found.offsets, spans.start[chosen], side="right") - 1
         return np.bincount(found.annotator[annotation], minlength=len(labels.annotators))
 
@@ -278,7 +278,7 @@ def collect_annotations(labels: CrowdLabels, gold: Ints) -> AnnotatedSequences:
 
 
 def _number_annotations(labels: CrowdLabels) -> tuple[Ints, Ints, Ints]:
-    """item[r] and annotator[r] of every annotation, and for every label the annotation it belongs to."""
+    """Return item[r] and annotator[r] of every annotation, and for every label the annotation it belongs to."""
     item, annotator, pair_of_label = labels.annotations()
     # Rows are sorted by unit, then annotator: the copies of one person's tag for one token are neighbours, in the
     # order of the file, so the c-th copy belongs to that person's c-th annotation.
@@ -295,7 +295,7 @@ def _number_annotations(labels: CrowdLabels) -> tuple[Ints, Ints, Ints]:
 
 
 def overlaps(one: Spans, other: Spans) -> tuple[Ints, Ints]:
-    """The pairs of spans that share a unit: positions in one, and in the other. Neither side overlaps itself."""
+    """Return the pairs of spans that share a unit: positions in one, and in the other. Neither side overlaps itself."""
     first = np.searchsorted(other.end, one.start, side="right")
     last = np.searchsorted(other.start, one.end, side="left")
     n = np.maximum(last - first, 0)

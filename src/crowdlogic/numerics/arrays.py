@@ -17,14 +17,14 @@ AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
 def read_only(array: AnyArray) -> AnyArray:
-    """A read-only view of an array, for the fields of frozen dataclasses."""
+    """Return a read-only view of an array, for the fields of frozen dataclasses."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def stable_order(key: Ints) -> Ints:
-    """The permutation that sorts non-negative integers; equal ones keep their order.
+    """Return the permutation that sorts non-negative integers; equal ones keep their order.
 
     Numbers below 2^32 are sorted by their lower and then their upper 16 bits, which numpy does by counting; where the
     upper ones are in order already, as in a table that goes item by item, by runs. Larger ones are packed with their
@@ -78,7 +78,7 @@ FEW_COLUMNS = 16
 
 
 def row_maxima(table: Floats) -> Floats:
-    """The largest number of each row; column by column where there are few, which is several times as fast."""
+    """Return the largest number of each row; column by column where there are few, which is several times as fast."""
     if not 0 < table.shape[1] <= FEW_COLUMNS:
         return np.asarray(table.max(axis=1, initial=-np.inf))
     peak = table[:, 0].copy()
@@ -88,10 +88,10 @@ def row_maxima(table: Floats) -> Floats:
 
 
 def row_sums(table: Floats) -> Floats:
-    """The sum of each row: over few columns several times as fast as `sum(axis=1)`."""
+    """Return the sum of each row: over few columns several times as fast as `sum(axis=1)`."""
     return np.asarray(np.einsum("ik->i", table))
 
 
 def sum_by(group: NDArray[np.integer[Any]], size: int, values: Floats | None = None) -> Floats:
-    """total[g], the sum of the values (or the number) of the entries of each group g < size."""
+    """Return total[g], the sum of the values (or the number) of the entries of each group g < size."""
     return np.bincount(group, weights=values, minlength=size).astype(np.float64, copy=False)

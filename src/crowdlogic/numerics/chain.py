@@ -58,7 +58,7 @@ def marginals(
     pairs: bool = False,
     compiled: bool | None = None,
 ) -> ChainMarginals:
-    """The marginals of every unit and the expected transitions, by forward-backward.
+    """Return the marginals of every unit and the expected transitions, by forward-backward.
 
     Args:
         unary: unary[i, k], the log potential of tag k at unit i.
@@ -88,7 +88,7 @@ def marginals(
 
 
 def _sum_by_table(pair: Floats, chain: _Chain) -> Floats:
-    """The expected transitions [t, k, k'], from the marginals of every pair of neighbours."""
+    """Return the expected transitions [t, k, k'], from the marginals of every pair of neighbours."""
     if len(chain.tables) == 1:
         return np.asarray(pair.sum(axis=0, keepdims=True))
     total = np.zeros_like(chain.tables)
@@ -105,7 +105,7 @@ def best_path(
     table: Ints | None = None,
     compiled: bool | None = None,
 ) -> Ints:
-    """tags[i], the most probable tagging of each sequence (Viterbi); the arguments are those of `marginals`.
+    """Return tags[i], the most probable tagging of each sequence (Viterbi); the arguments are those of `marginals`.
 
     Ties go to the lowest tag, from the last unit backwards. Where all taggings are forbidden, tags are IMPOSSIBLE.
     """
@@ -153,7 +153,7 @@ def _check_potentials(
 
 
 def _transition_tables(table: Ints | None, tables: Floats, first: Ints, n_units: int) -> Ints:
-    """table[i] for every unit, 0 for the first units of sequences."""
+    """Return table[i] for every unit, 0 for the first units of sequences."""
     if table is None:
         if len(tables) > 1:
             raise OptionError(f"{len(tables)} pairwise tables need table[i], which says where each applies.")
@@ -177,7 +177,7 @@ def _steps(offsets: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _forward_backward(chain: _Chain, slot: Ints, n_slots: int) -> tuple[Floats, Floats, Floats]:
-    """q[i, k], the expected transitions by slot[i] and log_partition[s], in numpy."""
+    """Return q[i, k], the expected transitions by slot[i] and log_partition[s], in numpy."""
     lengths = np.diff(chain.offsets)
     full = lengths > 0
     steps = list(_steps(chain.offsets))
@@ -205,7 +205,7 @@ def _forward_backward(chain: _Chain, slot: Ints, n_slots: int) -> tuple[Floats, 
 
 
 def _forward(chain: _Chain, steps: list[tuple[Ints, Ints]]) -> Floats:
-    """forward[i, k], the log of the sum over all taggings that reach tag k at unit i."""
+    """Return forward[i, k], the log of the sum over all taggings that reach tag k at unit i."""
     forward = chain.unary.copy()
     for now, before in steps:
         # the sum over k, the tag of the unit before
@@ -214,7 +214,7 @@ def _forward(chain: _Chain, steps: list[tuple[Ints, Ints]]) -> Floats:
 
 
 def _viterbi(chain: _Chain) -> Ints:
-    """tags[i] of the best path: maxima forward, then back along the tags they came from."""
+    """Return tags[i] of the best path: maxima forward, then back along the tags they came from."""
     steps = list(_steps(chain.offsets))
     best = chain.unary.copy()
     came_from = np.zeros(best.shape, dtype=np.int32)

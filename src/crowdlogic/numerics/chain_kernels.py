@@ -25,7 +25,7 @@ LOG_SMALLEST = float(np.log(SMALLEST))
 def forward_backward(
     unary: Floats, tables: Floats, table: Ints, offsets: Ints, *, slot: Ints | None = None, n_slots: int = 0
 ) -> tuple[Floats, Floats, Floats]:
-    """q[i, k], the expected transitions and log_partition[s].
+    """Return q[i, k], the expected transitions and log_partition[s].
 
     Args:
         unary: unary[i, k].
@@ -48,7 +48,7 @@ def forward_backward(
 
 
 def viterbi(unary: Floats, tables: Floats, table: Ints, offsets: Ints) -> Ints:
-    """tags[i] of the best path; -1 for the units of a sequence whose taggings are all forbidden."""
+    """Return tags[i] of the best path; -1 for the units of a sequence whose taggings are all forbidden."""
     tags = np.full(len(unary), -1, dtype=np.int32)
     _best_paths(unary, tables, table, offsets, tags)
     return tags

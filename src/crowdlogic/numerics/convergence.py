@@ -28,5 +28,5 @@ class Convergence:
             raise OptionError(f"tolerance must be 0 or more, not {self.tolerance:g}.")
 
     def is_reached(self, change: float) -> bool:
-        """Whether a change is small enough."""
+        """Return whether a change is small enough."""
         return bool(change <= (self.tolerance or 0.0))

@@ -24,7 +24,7 @@ def expected_log(concentration: Floats, axis: int) -> Floats:
 
 
 def divergence(posterior: Floats, prior: Floats, axis: int) -> float:
-    """The sum of KL(Dirichlet(posterior) || Dirichlet(prior)) along an axis, over all others."""
+    """Return the sum of KL(Dirichlet(posterior) || Dirichlet(prior)) along an axis, over all others."""
     prior = np.broadcast_to(prior, posterior.shape)
     possible = prior > 0
     log_p = expected_log(posterior, axis=axis)
@@ -42,7 +42,7 @@ def mean(concentration: Floats, axis: int) -> Floats:
 
 
 def _log_beta(concentration: Floats, axis: int, possible: Bools) -> float:
-    """The log of the normalising constant, summed over all distributions."""
+    """Return the log of the normalising constant, summed over all distributions."""
     from scipy.special import gammaln
 
     each = gammaln(concentration) if possible.all() else _gammaln_where(concentration, possible)

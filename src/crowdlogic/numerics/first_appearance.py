@@ -35,7 +35,7 @@ def code_hashes(hashes: Hashes) -> tuple[Ints, Ints]:
 
 
 def _first_rows(hashes: Hashes) -> Ints:
-    """first[n], the first row with the hash of row n.
+    """Return first[n], the first row with the hash of row n.
 
     Every slot keeps the first row that falls into it; rows with another hash than that go on to a table of their own.
     """

@@ -33,7 +33,7 @@ SMALLEST = 1e-150
 
 
 def unrolled_states(count: int) -> tuple[int, ...]:
-    """The argument `states` of the kernels for this number of states."""
+    """Return the argument `states` of the kernels for this number of states."""
     return (0,) * count if count <= UNROLLED else ()
 
 

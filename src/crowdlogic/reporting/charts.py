@@ -41,7 +41,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def format_number(number: float) -> str:
-    """A number for an axis: 0.25, 1,000, 25k, 3M."""
+    """Return a number for an axis: 0.25, 1,000, 25k, 3M."""
     size = abs(number)
     for unit, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if size >= unit:
@@ -50,7 +50,7 @@ def format_number(number: float) -> str:
 
 
 def format_percent(share: float) -> str:
-    """A share as a whole number of percent, or with a decimal where it is not whole."""
+    """Return a share as a whole number of percent, or with a decimal where it is not whole."""
     return f"{100 * share:.0f}%" if abs(100 * share - round(100 * share)) < 0.05 else f"{100 * share:.1f}%"
 
 
@@ -100,11 +100,11 @@ class Frame:
     bottom: float = 42
 
     def across(self, low: float, high: float, *, logarithmic: bool = False) -> Scale:
-        """A scale from left to right."""
+        """Return a scale from left to right."""
         return Scale(low, high, start=self.left, end=self.width - self.right, logarithmic=logarithmic)
 
     def up(self, low: float, high: float) -> Scale:
-        """A scale from the bottom to the top."""
+        """Return a scale from the bottom to the top."""
         return Scale(low, high, start=self.height - self.bottom, end=self.top)
 
 
@@ -165,12 +165,12 @@ PLOT_CSS = """
 
 
 def css_variables(scheme: dict[str, str]) -> str:
-    """The declarations of a scheme's colours as variables of a style sheet."""
+    """Return the declarations of a scheme's colours as variables of a style sheet."""
     return " ".join(f"--{name}: {colour};" for name, colour in scheme.items())
 
 
 def resolve_variables(css: str, scheme: dict[str, str]) -> str:
-    """A style sheet with its variables replaced by colours, for pictures that stand alone."""
+    """Return a style sheet with its variables replaced by colours, for pictures that stand alone."""
     for name, colour in scheme.items():
         css = css.replace(f"var(--{name})", colour)
     return css
@@ -196,17 +196,17 @@ A text that holds U+202E would otherwise read backwards, and take what follows i
 
 
 def show_controls(words: str) -> str:
-    """The words with control characters as visible marks, and lone surrogates replaced."""
+    """Return the words with control characters as visible marks, and lone surrogates replaced."""
     return words.encode("utf-8", "replace").decode("utf-8").translate(CONTROLS)
 
 
 def cut(words: str, longest: int = LONGEST) -> str:
-    """The words, or their beginning and an ellipsis."""
+    """Return the words, or their beginning and an ellipsis."""
     return words if len(words) <= longest else words[: longest - 1].rstrip() + "…"
 
 
 def shorten(words: str, longest: int = LONGEST) -> str:
-    """A text for the page: cut with a note of how much was left out, then made safe to show."""
+    """Return a text for the page: cut with a note of how much was left out, then made safe to show."""
     if len(words) <= longest:
         return show_controls(words)
     return f"{show_controls(words[:longest].rstrip())}… [cut: {len(words) - longest:,} more characters]"
@@ -288,12 +288,12 @@ def text(x: float, y: float, words: object, *, anchor: str = "middle", class_: s
 
 
 def tooltip(words: str) -> Markup:
-    """The tooltip of a mark."""
+    """Return the tooltip of a mark."""
     return tag("title", show_controls(words))
 
 
 def straight_line(x1: float, y1: float, x2: float, y2: float, *, class_: str = "grid") -> Markup:
-    """A straight line."""
+    """Return a straight line."""
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
@@ -354,7 +354,7 @@ def fit_words(words: str, room: float) -> str:
 
 
 def colour_number(place: int) -> int:
-    """The number of the colour of a series, by its position among the series."""
+    """Return the number of the colour of a series, by its position among the series."""
     return place % 8 + 1
 
 
@@ -617,7 +617,7 @@ class ReliabilityBin:
 
 
 def calibration_chart(name: str, heading: str, bins: Sequence[ReliabilityBin], *, x: str, y: str) -> Plot:
-    """A reliability diagram: on the diagonal answers are right as often as their confidence says."""
+    """Return a reliability diagram: on the diagonal answers are right as often as their confidence says."""
     frame = Frame(height=340)
     low = math.floor(10 * min([0.5, *(min(one.confidence, one.right) for one in bins)])) / 10
     across, up = frame.across(low, 1.0), frame.up(low, 1.02)
@@ -633,7 +633,7 @@ def calibration_chart(name: str, heading: str, bins: Sequence[ReliabilityBin], *
 def _reliability_marks(
     one: ReliabilityBin, across: Scale, up: Scale, *, least: float, radius: float
 ) -> Iterator[Markup]:
-    """The interval of a range of confidences, and its dot, larger for more answers."""
+    """Yield the interval of a range of confidences, and its dot, larger for more answers."""
     note = (
         f"{pluralise(one.n, 'answer')}: confidence {format_percent(one.confidence)}, right {format_percent(one.right)}"
     )

@@ -86,7 +86,7 @@ def write_figures(report: Report, folder: str | Path, *, png: bool = True) -> Wr
 
 
 def draw_plots(report: Report) -> list[Plot]:
-    """Every plot of every page of a report."""
+    """Return every plot of every page of a report."""
     pages = load_pages()
     groups = [pages[name].draw(found, report.task) for name, found in report.pages.items()]
     return [plot for group in groups for plots in group.values() for plot in plots]
@@ -112,7 +112,7 @@ def _write(path: Path, data: bytes) -> Path:
 
 
 def standalone_svg(plot: Plot, scheme: dict[str, str] | None = None) -> str:
-    """A plot as an SVG document with its title, its legend and its colours in it."""
+    """Return a plot as an SVG document with its title, its legend and its colours in it."""
     colours = LIGHT if scheme is None else scheme
     width = max(plot.size[0], 14 + 7.6 * min(len(plot.title), 60))
     rows = _legend_rows(plot.legend, width)
@@ -140,7 +140,7 @@ def standalone_svg(plot: Plot, scheme: dict[str, str] | None = None) -> str:
 
 
 def _legend_rows(legend: tuple[tuple[str, str], ...], width: float) -> list[list[tuple[float, str, str]]]:
-    """The legend broken into rows: (where it begins, class, words)."""
+    """Return the legend broken into rows: (where it begins, class, words)."""
     rows: list[list[tuple[float, str, str]]] = []
     x = width
     for kind, words in legend:
@@ -166,7 +166,7 @@ def _legend_marks(row: list[tuple[float, str, str]], y: float) -> list[Markup]:
 
 
 def _dash(shape: list[str]) -> str:
-    """A line's dashes: its class is d and their place."""
+    """Return a line's dashes: its class is d and their place."""
     return DASHES[int(shape[1][1:])] if len(shape) > 1 and shape[0] == "line" else ""
 
 

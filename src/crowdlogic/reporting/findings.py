@@ -105,7 +105,7 @@ class Histogram:
 
 
 def round_figure(value: object) -> float | None:
-    """A number as a Python float with six decimals; None for None, NaN and infinities."""
+    """Return a number as a Python float with six decimals; None for None, NaN and infinities."""
     if value is None:
         return None
     found = float(value)  # type: ignore[arg-type]
@@ -113,7 +113,7 @@ def round_figure(value: object) -> float | None:
 
 
 def sort_by_importance(findings: Iterable[ReportFinding]) -> tuple[ReportFinding, ...]:
-    """The most important first; equally important ones stay in order."""
+    """Return the most important first; equally important ones stay in order."""
     return tuple(sorted(findings, key=lambda finding: -finding.importance))
 
 

@@ -90,7 +90,7 @@ MARKERS = {"act": ("▲", "Act"), "look": ("◆", "Look"), "know": ("●", "Know
 
 
 def to_html(report: Report) -> str:
-    """The report as one self-contained HTML page."""
+    """Return the report as one self-contained HTML page."""
     pages = {name: page for name, page in load_pages().items() if name in report.pages}
     data = {name: page.script_data(report.pages[name]) for name, page in pages.items()}
     style, theme, script = stylesheet(), _read("theme.js"), page_script(pages)
@@ -127,7 +127,7 @@ def content_policy(*, style: str, scripts: tuple[str, ...]) -> str:
 
 
 def stylesheet() -> str:
-    """The style of the page: both colour schemes, that of the plots and its own."""
+    """Return the style of the page: both colour schemes, that of the plots and its own."""
     schemes = (
         f":root {{ color-scheme: light; {css_variables(LIGHT)} }}\n"
         "@media (prefers-color-scheme: dark) { "
@@ -139,7 +139,7 @@ def stylesheet() -> str:
 
 
 def page_script(pages: Mapping[str, Page[Any]]) -> str:
-    """The script of the report, with those of its pages, each in a block of its own with the page's data."""
+    """Return the script of the report, with those of its pages, each in a block of its own with the page's data."""
     sources = {name: beside_module(page.module, ".js") for name, page in pages.items()}
     blocks = [
         f"{{\nconst pageName = {name!r}, data = everyData[pageName];\n{source.read_text(encoding='utf-8')}}}\n"
@@ -190,17 +190,17 @@ def _environment(pages: tuple[tuple[str, str], ...]) -> Environment:
 
 
 def show_share(value: float | None) -> str:
-    """A share as percent, or a dash."""
+    """Return a share as percent, or a dash."""
     return "–" if value is None else format_percent(value)
 
 
 def show_number(value: float | None, digits: int = 0) -> str:
-    """A number with commas between thousands, or a dash."""
+    """Return a number with commas between thousands, or a dash."""
     return "–" if value is None else f"{value:,.{digits}f}"
 
 
 def show_interval(figure: Quantity) -> str:
-    """The interval of a figure in percent; empty where there is none."""
+    """Return the interval of a figure in percent; empty where there is none."""
     low, high = figure.low, figure.high
     return "" if low is None or high is None else f"{format_percent(low)} to {format_percent(high)}"
 
@@ -216,12 +216,12 @@ def gloss_text(value: Any) -> Markup:
 
 
 def show_name(value: Any) -> str:
-    """A name from data: as `show_text`, but short."""
+    """Return a name from data: as `show_text`, but short."""
     return shorten(str(value), 80)
 
 
 def draw_ruler(figure: Quantity) -> object:
-    """A figure and its interval on a line from 0 to 1: the small picture in a table's cell."""
+    """Return a figure and its interval on a line from 0 to 1: the small picture in a table's cell."""
     if figure.value is None:
         return ""
     low, high = (figure.value if end is None else end for end in (figure.low, figure.high))

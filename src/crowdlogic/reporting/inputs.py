@@ -85,11 +85,11 @@ class ReportInputs:
         return tuple((name, text[:VALUE_LENGTH]) for name, text in rows)
 
     def gold_name(self, i: int) -> str | None:
-        """The gold of unit i by name; None where it is not known."""
+        """Return the gold of unit i by name; None where it is not known."""
         return None if self.gold is None or self.gold[i] == UNKNOWN else self.class_names[self.gold[i]]
 
     def text(self, item: int) -> str | None:
-        """The text of a document; None where it is not known."""
+        """Return the text of a document; None where it is not known."""
         return None if self.corpus is None or self.corpus.texts is None else self.corpus.texts[item]
 
 
@@ -102,7 +102,7 @@ def _flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def inputs_from_run(record: RunRecord, gold: Answers | None = None) -> ReportInputs:
-    """The inputs of a report on a run, with its own gold unless another is given."""
+    """Return the inputs of a report on a run, with its own gold unless another is given."""
     require_whole_labels(record.labels, "The report")
     inputs = ReportInputs(
         labels=record.labels, estimate=record.estimate, corpus=record.corpus, gold=record.corpus.gold, record=record
@@ -113,7 +113,7 @@ def inputs_from_run(record: RunRecord, gold: Answers | None = None) -> ReportInp
 def inputs_from_estimate(
     estimate: Estimate, labels: CrowdLabels, corpus: Corpus | None = None, gold: Answers | None = None
 ) -> ReportInputs:
-    """The inputs of a report on an estimate and the labels that it was made from.
+    """Return the inputs of a report on an estimate and the labels that it was made from.
 
     Args:
         estimate: What is believed.
@@ -143,7 +143,7 @@ def inputs_from_estimate(
 
 
 def _extend_classes(classes: Classes, more: Classes) -> Classes:
-    """The classes in their order, and after them further ones that are not among them, compared as text."""
+    """Return the classes in their order, and after them further ones that are not among them, compared as text."""
     known = {str(name) for name in classes}
     return (*classes, *(name for name in more if str(name) not in known))
 
@@ -187,7 +187,7 @@ def _align_items(corpus: Corpus, estimate: Estimate) -> Corpus:
 
 
 def extend_beliefs(estimate: Estimate, classes: Classes) -> Estimate:
-    """The estimate over further classes, with belief 0 in them; its own classes come first."""
+    """Return the estimate over further classes, with belief 0 in them; its own classes come first."""
     more = len(classes) - len(estimate.classes)
     if not more:
         return estimate
@@ -196,7 +196,7 @@ def extend_beliefs(estimate: Estimate, classes: Classes) -> Estimate:
 
 
 def _with_gold(inputs: ReportInputs, gold: Answers | None) -> ReportInputs:
-    """The inputs with gold from a file."""
+    """Return the inputs with gold from a file."""
     if gold is None:
         return inputs
     classes = _extend_classes(inputs.labels.classes, gold.classes)
@@ -292,7 +292,7 @@ class Context:
     _results: dict[Callable[[Any], Any], Any] = field(default_factory=dict, repr=False)
 
     def once(self, compute: Callable[[Context], T]) -> T:
-        """The result of a function of this context, computed on first use: for what several pages need."""
+        """Return the result of a function of this context, computed on first use: for what several pages need."""
         if compute not in self._results:
             self._results[compute] = compute(self)
         return cast("T", self._results[compute])

@@ -81,5 +81,5 @@ class Page(Generic[F]):
 
 
 def load_pages() -> dict[str, Page[Any]]:
-    """Every registered page by name, in order."""
+    """Return every registered page by name, in order."""
     return {name: PAGES.load(name) for name in PAGES}

@@ -93,7 +93,7 @@ def make_report(
 
 
 def _collect_evidence(pages: Iterable[Page[Any]], context: Context, explain: Explain) -> dict[int, UnitEvidence | None]:
-    """The evidence of every unit that some page asks for, from one call of `explain`."""
+    """Return the evidence of every unit that some page asks for, from one call of `explain`."""
     units = np.unique(np.concatenate([page.evidence_units(context) for page in pages])).astype(np.int64)
     return dict(zip(units.tolist(), explain(units), strict=True)) if len(units) else {}
 
@@ -127,14 +127,14 @@ def summarise(findings: Sequence[ReportFinding]) -> Summary:
 
 
 def _is_covered(finding: ReportFinding, chosen: Sequence[ReportFinding]) -> bool:
-    """Whether a sentence about several annotators already says the same of this one."""
+    """Return whether a sentence about several annotators already says the same of this one."""
     return finding.about is not None and any(
         one.is_collective and one.page == finding.page and one.severity == finding.severity for one in chosen
     )
 
 
 def to_json(report: Report) -> str:
-    """The report as one JSON object with a key for every page, null where it is left out; NaN is null, too."""
+    """Return the report as one JSON object with a key for every page, null where it is left out; NaN is null, too."""
     fields = {name: value for name, value in vars(report).items() if name != "pages"}
     document = {**fields, **{name: report.pages.get(name) for name in PAGES}}
     try:

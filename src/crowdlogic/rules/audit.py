@@ -97,7 +97,7 @@ class RuleVerdict:
 
 
 def explain_verdict(one: RuleVerdict) -> str:
-    """Whether to keep the rule, and why, in a sentence."""
+    """Return whether to keep the rule, and why, in a sentence."""
     if not one.groundings:
         return "It never applies: no item meets its conditions. Check its words, or remove it."
     if not one.informed:
@@ -166,7 +166,7 @@ class RuleExpectation:
 
 
 def rule_expectation(rule: GroundRule, beliefs: Beliefs, predictions: Predictions | None = None) -> RuleExpectation:
-    """The expected violation and application of every row of a rule under beliefs."""
+    """Return the expected violation and application of every row of a rule under beliefs."""
     answers = predictions or Predictions()
     parts = [
         (
@@ -183,7 +183,7 @@ def rule_expectation(rule: GroundRule, beliefs: Beliefs, predictions: Prediction
 
 
 def _expectation(block: Block, found: DistanceTable, beliefs: Beliefs) -> Floats:
-    """The expectation of a table under the beliefs of each row's units."""
+    """Return the expectation of a table under the beliefs of each row's units."""
     size = beliefs.shape[1]
     ours = beliefs[block.first]
     if block.second is None:
@@ -204,7 +204,7 @@ def _row_expectation(found: DistanceTable, weight: Floats) -> Floats:
 def estimate_weights(
     ground: GroundRules, beliefs: Beliefs, *, predictions: Predictions | None = None, smoothing: float = 1.0
 ) -> RuleSet:
-    """The same rules with weights in [0, 1] from beliefs; hard rules stay hard.
+    """Return the same rules with weights in [0, 1] from beliefs; hard rules stay hard.
 
     Args:
         ground: The rules, grounded over the units of the beliefs.

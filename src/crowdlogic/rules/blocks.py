@@ -125,12 +125,12 @@ class DistanceTable:
     which: Ints | None
 
     def by_row(self) -> Floats:
-        """distance[g, t], or one row for all."""
+        """Return distance[g, t], or one row for all."""
         return self.table if self.which is None else self.table[self.which]
 
 
 def distances(block: Block, predictions: Predictions) -> DistanceTable:
-    """The distance to satisfaction of each row at each labelling of its units."""
+    """Return the distance to satisfaction of each row at each labelling of its units."""
     return _sum_tables([tabulate(form, predictions) for form in block.violations])
 
 
@@ -144,7 +144,7 @@ def _sum_tables(parts: list[DistanceTable]) -> DistanceTable:
 
 
 def tabulate(form: Form, predictions: Predictions) -> DistanceTable:
-    """A hinge for every row and labelling. Rows with the same evidence share a row of the table."""
+    """Return a hinge for every row and labelling. Rows with the same evidence share a row of the table."""
     base = evidence(form, predictions)
     if base.ndim == 0:
         return DistanceTable(_hinges(form, base.reshape(1, 1)), None)
@@ -155,7 +155,7 @@ def tabulate(form: Form, predictions: Predictions) -> DistanceTable:
 
 
 def evidence(form: Form, predictions: Predictions) -> Floats:
-    """The base with the classifier's predictions added."""
+    """Return the base with the classifier's predictions added."""
     base = form.base
     for term in form.predicted:
         beliefs = predictions.texts if term.on_text else predictions.units

@@ -75,18 +75,18 @@ def own_facts(name: str) -> str:
 
 
 def _what_to_do(name: str, vocabulary: Vocabulary) -> str:
-    """The predicate that is meant, if one is near; and how to provide facts."""
+    """Return the predicate that is meant, if one is near; and how to provide facts."""
     hint = vocabulary.hint(name)
     return f"{hint} Or bring its facts: --table {name}=FILE." if hint else own_facts(name)
 
 
 def error(place: Place, what: str) -> Finding:
-    """A finding that stops."""
+    """Return a finding that stops."""
     return Finding(Severity.error, place, what)
 
 
 def warning(place: Place, what: str) -> Finding:
-    """A finding that does not."""
+    """Return a finding that does not."""
     return Finding(Severity.warning, place, what)
 
 
@@ -157,7 +157,7 @@ def _check_kinds(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> 
 
 
 def _check_fixed(rule: Rule, atom: Atom, term: Variable, vocabulary: Vocabulary) -> Iterator[Finding]:
-    """A variable in the place of a quoted constant: a word that a table gives, or a mistake."""
+    """Yield a variable in the place of a quoted constant: a word that a table gives, or a mistake."""
     predicate = find_predicate(atom, vocabulary)
     kind = predicate.kinds[atom.terms.index(term)]
     if not takes_words(predicate):

@@ -100,7 +100,7 @@ def rule_contributions(
 
 
 def _log_potential(projector: Projector, ground: GroundRules, predictions: Predictions) -> Floats:
-    """The log potential of one rule over single units: -C w (1 - v)."""
+    """Return the log potential of one rule over single units: -C w (1 - v)."""
     found = projector.potentials(ground, predictions)
     return _centre(np.where(found.forbidden, LOG_ZERO, -projector.strength * found.penalty))
 

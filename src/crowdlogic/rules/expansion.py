@@ -47,7 +47,7 @@ from crowdlogic.rules.syntax import (
 
 
 def write_rule_set(ready: IncludedSet, classes: Classes | None) -> str:
-    """The rules of a ready-made set as text, a rule a line.
+    """Return the rules of a ready-made set as text, a rule a line.
 
     Args:
         ready: Which set, with its arguments and weight.
@@ -138,7 +138,7 @@ MAX_ATOMS = 100_000
 
 
 def expand(rules: RuleSet, classes: Classes | None = None) -> RuleSet:
-    """The same rules without ready-made sets and groups.
+    """Return the same rules without ready-made sets and groups.
 
     Args:
         rules: What was read.
@@ -171,7 +171,7 @@ def _too_many_atoms(atoms: int) -> str:
 
 
 def _count_atoms(rule: Rule, groups: Groups) -> int:
-    """How many atoms a rule with groups comes to, counted before any is made; 0 for a rule without groups."""
+    """Return how many atoms a rule with groups comes to, counted before any is made; 0 for a rule without groups."""
     sizes = [_size(atom, groups) for atom in rule.atoms]
     if not any(isinstance(term, GroupName) for atom in rule.atoms for term in atom.terms):
         return 0
@@ -234,7 +234,7 @@ def _group_members(name: GroupName, groups: Groups) -> tuple[Constant, ...]:
 
 
 def find_predicate(atom: Atom, vocabulary: Vocabulary) -> Predicate:
-    """The predicate of an atom that was checked before."""
+    """Return the predicate of an atom that was checked before."""
     found = vocabulary.find(atom.predicate)
     return (
         found
@@ -290,7 +290,7 @@ def takes_words(predicate: Predicate) -> bool:
 
 
 def is_given(name: str, rule: Rule, vocabulary: Vocabulary) -> bool:
-    """Whether a table of facts in the body gives a variable."""
+    """Return whether a table of facts in the body gives a variable."""
     return any(
         isinstance(term, Variable) and term.name == name
         for atom in binding_atoms(rule)
@@ -300,24 +300,24 @@ def is_given(name: str, rule: Rule, vocabulary: Vocabulary) -> bool:
 
 
 def generates(atom: Atom, vocabulary: Vocabulary) -> bool:
-    """Whether an atom lists what makes it true, so that it can bind variables by itself."""
+    """Return whether an atom lists what makes it true, so that it can bind variables by itself."""
     return not atom.is_comparison and find_predicate(atom, vocabulary).role not in (Role.latent, Role.predicted)
 
 
 def binding_atoms(rule: Rule) -> tuple[Atom, ...]:
-    """The atoms whose truth is needed for the rule to be violated; they decide what a variable may stand for."""
+    """Return the atoms whose truth is needed for the rule to be violated; they decide what a variable may stand for."""
     if isinstance(rule, ArithmeticRule):
         return rule.atoms
     return tuple(literal.atom for literal in rule.literals if literal.negated)
 
 
 def has_role(atom: Atom, role: Role, vocabulary: Vocabulary) -> bool:
-    """Whether an atom is of a predicate with that role."""
+    """Return whether an atom is of a predicate with that role."""
     return not atom.is_comparison and find_predicate(atom, vocabulary).role is role
 
 
 def label_units(rule: Rule, vocabulary: Vocabulary) -> tuple[Term, ...]:
-    """The terms that stand for the units whose labels the rule speaks of, each once."""
+    """Return the terms that stand for the units whose labels the rule speaks of, each once."""
     terms = (atom.terms[0] for atom in rule.atoms if has_role(atom, Role.latent, vocabulary))
     return tuple(dict.fromkeys(terms))
 
@@ -331,13 +331,13 @@ UNIT_PLACES = (Kind.unit, Kind.readable)
 
 
 def stay_within_items(rules: RuleSet, classes: Classes, vocabulary: Vocabulary | None = None) -> bool:
-    """Whether no rule joins two items, going by the rules alone: one that might is taken to do so."""
+    """Return whether no rule joins two items, going by the rules alone: one that might is taken to do so."""
     words = vocabulary or Vocabulary()
     return all(_stays_within(rule, words) for rule in expand(rules, classes).rules)
 
 
 def _stays_within(rule: Rule, vocabulary: Vocabulary) -> bool:
-    """Whether all units of a rule are one, or are bound together by the structure of a sequence."""
+    """Return whether all units of a rule are one, or are bound together by the structure of a sequence."""
     kinds = variable_kinds(rule, vocabulary)
     if any(_names_a_unit(atom, kinds, vocabulary) for atom in rule.atoms):
         return False
@@ -351,7 +351,7 @@ def _stays_within(rule: Rule, vocabulary: Vocabulary) -> bool:
 
 
 def _names_a_unit(atom: Atom, kinds: dict[str, Kind], vocabulary: Vocabulary) -> bool:
-    """Whether an atom speaks of a certain unit by its name."""
+    """Return whether an atom speaks of a certain unit by its name."""
     constants = [isinstance(term, Constant) for term in atom.terms]
     if atom.is_comparison:
         return any(constants) and any(kinds.get(variable.name) is Kind.unit for variable in atom.variables())

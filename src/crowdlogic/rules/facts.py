@@ -57,7 +57,7 @@ class Relation:
         return Relation(columns, size, {atom: truth[rows] for atom, truth in self.truths.items()})
 
     def with_column(self, name: str, column: Ints) -> Relation:
-        """The same rows with one more column."""
+        """Return the same rows with one more column."""
         return Relation({**self.columns, name: column}, self.size, self.truths)
 
 
@@ -66,7 +66,7 @@ NOTHING_JOINED = Relation({}, 1)
 
 
 def join(left: Relation, right: Relation, limit: Callable[[int], None]) -> Relation:
-    """Every pair of rows that agree on the columns both have.
+    """Return every pair of rows that agree on the columns both have.
 
     Args:
         left: One relation.
@@ -85,7 +85,7 @@ def join(left: Relation, right: Relation, limit: Callable[[int], None]) -> Relat
 def _matching_rows(
     left: Relation, right: Relation, shared: Sequence[str], limit: Callable[[int], None]
 ) -> tuple[Ints, Ints]:
-    """The rows of both sides that meet."""
+    """Return the rows of both sides that meet."""
     if not shared:
         limit(left.size * right.size)
         return np.repeat(np.arange(left.size), right.size), np.tile(np.arange(right.size), left.size)
@@ -120,7 +120,7 @@ def row_keys(left: Sequence[Ints], right: Sequence[Ints]) -> tuple[Ints, Ints]:
 
 
 def look_up(facts: Sequence[Ints], value: Floats | None, wanted: Sequence[Ints]) -> Floats:
-    """The truth of each wanted row among listed facts; 0 where it is not listed."""
+    """Return the truth of each wanted row among listed facts; 0 where it is not listed."""
     known, queried = row_keys(facts, wanted)
     if not len(known):
         return np.zeros(len(queried))
@@ -132,7 +132,7 @@ def look_up(facts: Sequence[Ints], value: Floats | None, wanted: Sequence[Ints])
 
 
 def row_limit(rule: object, limit: int) -> Callable[[int], None]:
-    """A limit on rows, with a message that names the rule."""
+    """Return a limit on rows, with a message that names the rule."""
 
     def check(rows: int) -> None:
         if rows > limit:
@@ -151,7 +151,7 @@ class Pool:
         self.texts = pl.Series("text", [], dtype=pl.String)
 
     def codes(self, texts: pl.Series) -> Ints:
-        """The codes of texts, new ones for new texts."""
+        """Return the codes of texts, new ones for new texts."""
         together, names = encode(pl.concat([self.texts, texts.rename("text").cast(pl.String)]))
         known = len(self.texts)
         self.texts = names
@@ -204,7 +204,7 @@ class World:
         return items.gather(np.repeat(np.arange(len(items)), lengths)) + ":" + pl.Series(number).cast(pl.String)
 
     def unit(self, constant: Constant) -> int:
-        """The unit of a name."""
+        """Return the unit of a name."""
         (code,) = find(pl.Series([constant.value]), self.unit_names)
         if code < 0:
             hint = did_you_mean(constant.value, self.unit_names.head(2000).to_list())
@@ -212,7 +212,7 @@ class World:
         return int(code)
 
     def facts(self, atom: Atom, predicate: Predicate, kinds: Sequence[Kind], inputs: Ints | None = None) -> Facts:
-        """The facts of an atom, over its places that are not fixed constants.
+        """Return the facts of an atom, over its places that are not fixed constants.
 
         Args:
             atom: The atom.
@@ -330,7 +330,7 @@ class World:
         return Facts(tuple(columns), None if truth is None or (truth == 1).all() else truth)
 
     def _describe_unknown(self, table: Table, atom: Atom, kinds: Sequence[Kind], columns: Sequence[Ints]) -> Finding:
-        """How many facts of a table are about items that are not here, and the first of these items."""
+        """Return how many facts of a table are about items that are not here, and the first of these items."""
         unknown = np.logical_or.reduce([column < 0 for column in columns])
         row = int(np.flatnonzero(unknown)[0])
         place = next(a for a, column in enumerate(columns) if kinds[a] is Kind.unit and column[row] < 0)
@@ -372,7 +372,7 @@ class World:
 
 
 def _check_answer(answer: Any, texts: pl.Series, predicate: Predicate) -> pl.Series:
-    """The answer of a registered function as a column; refused when it does not fit."""
+    """Return the answer of a registered function as a column; refused when it does not fit."""
     gives_text = predicate.kinds[-1] is Kind.text
     try:
         column = pl.Series(answer, dtype=pl.String if gives_text else pl.Float64, strict=False)
@@ -432,7 +432,7 @@ def refuse_namesakes(
 
 
 def _same_item(corpus: Corpus, s: int, other: Corpus, t: int) -> bool:
-    """Whether two items of the same name have the same content, as far as both corpora have any."""
+    """Return whether two items of the same name have the same content, as far as both corpora have any."""
     found = []
     if corpus.texts is not None and other.texts is not None:
         found.append(corpus.texts[s] == other.texts[t])

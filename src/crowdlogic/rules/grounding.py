@@ -87,7 +87,7 @@ def bind(rule: Rule, world: World) -> BoundRule:
 
 
 def column_name(term: Term) -> str:
-    """The column of a term that stands for a unit: a variable's name, or the constant as it is written."""
+    """Return the column of a term that stands for a unit: a variable's name, or the constant as it is written."""
     return term.name if isinstance(term, Variable) else str(term)
 
 
@@ -107,7 +107,7 @@ def _join_atoms(rule: Rule, listed: Sequence[int], kinds: dict[str, Kind], world
 
 
 def _is_ready(atom: Atom, kinds: dict[str, Kind], rows: Relation, world: World) -> bool:
-    """A function of a derived text, or of a word that a table gives, waits until that is there."""
+    """Return a function of a derived text, or of a word that a table gives, waits until that is there."""
     source, word = atom.terms[0], asked_word(atom, world.vocabulary)
     return (not _reads_text(source, kinds) or column_name(source) in rows.columns) and (
         word is None or word.name in rows.columns
@@ -123,7 +123,7 @@ def _touches(relation: Relation, rows: Relation) -> bool:
 
 
 def _atom_relation(a: int, rule: Rule, kinds: dict[str, Kind], *, rows: Relation, world: World) -> Relation:
-    """An atom's facts as a relation over its variables, with its constants and repeated variables applied."""
+    """Return an atom's facts as a relation over its variables, with its constants and repeated variables applied."""
     atom = rule.atoms[a]
     terms, columns, truth = atom_facts(atom, kinds, rows, world)
     keep: list[Bools] = [truth > 0] if truth is not None and isinstance(rule, LogicalRule) else []
@@ -142,7 +142,7 @@ def _atom_relation(a: int, rule: Rule, kinds: dict[str, Kind], *, rows: Relation
 def atom_facts(
     atom: Atom, kinds: dict[str, Kind], rows: Relation, world: World
 ) -> tuple[list[tuple[Term, Kind]], tuple[Ints, ...], Floats | None]:
-    """The open places of an atom, a column of codes for each, and the truth of the facts."""
+    """Return the open places of an atom, a column of codes for each, and the truth of the facts."""
     predicate = find_predicate(atom, world.vocabulary)
     here = [_kind_here(term, kind, kinds) for term, kind in zip(atom.terms, predicate.kinds, strict=True)]
     inputs = rows.columns[column_name(atom.terms[0])] if _reads_text(atom.terms[0], kinds) else None
@@ -162,7 +162,7 @@ def _kind_here(term: Term, kind: Kind, kinds: dict[str, Kind]) -> Kind:
 
 
 def constant_code(term: Term, kind: Kind, world: World) -> int:
-    """The code of a constant at a place of some kind."""
+    """Return the code of a constant at a place of some kind."""
     if not isinstance(term, Constant):
         raise rule_error(term.place, f"{term} is no constant.")
     if kind is Kind.unit:
@@ -204,14 +204,14 @@ def _apply_comparisons(rule: Rule, kinds: dict[str, Kind], rows: Relation, world
 
 
 def _comparison_side(term: Term, kind: Kind, rows: Relation, world: World) -> Ints | int | None:
-    """A side of a comparison: a column, a code, or None for a class variable that stays open."""
+    """Return a side of a comparison: a column, a code, or None for a class variable that stays open."""
     if isinstance(term, Variable):
         return rows.columns.get(term.name)
     return constant_code(term, kind, world)
 
 
 def atom_truth(a: int, bound: BoundRule, world: World, axes: dict[str, Ints]) -> Floats | float:
-    """The truth of an observed atom on every row: truth[g], or truth[g, c] where it speaks of an open class.
+    """Return the truth of an observed atom on every row: truth[g], or truth[g, c] where it speaks of an open class.
 
     Args:
         a: The atom's position among the rule's.
@@ -248,17 +248,17 @@ def _lookup_codes(term: Term, kind: Kind, bound: BoundRule, *, world: World, axe
 
 
 def conjunction(*truths: Floats) -> Floats:
-    """The truth of "all of these": max(0, sum - (n - 1))."""
+    """Return the truth of "all of these": max(0, sum - (n - 1))."""
     return np.asarray(np.maximum(0.0, np.sum(truths, axis=0) - (len(truths) - 1)))
 
 
 def disjunction(*truths: Floats) -> Floats:
-    """The truth of "one of these": min(1, sum)."""
+    """Return the truth of "one of these": min(1, sum)."""
     return np.asarray(np.minimum(1.0, np.sum(truths, axis=0)))
 
 
 def negation(truth: Floats) -> Floats:
-    """The truth of "not this"."""
+    """Return the truth of "not this"."""
     return 1.0 - truth
 
 
@@ -272,7 +272,7 @@ class Hinge:
 
 
 def violation(rule: Rule) -> tuple[Hinge, ...]:
-    """The distance to satisfaction of a rule: one hinge, or two for an equation."""
+    """Return the distance to satisfaction of a rule: one hinge, or two for an equation."""
     if isinstance(rule, LogicalRule):
         return (_clause(rule.literals, rule.squared),)
     over = Hinge(-rule.constant, tuple((part.coefficient, part.atom) for part in rule.summands), rule.squared)
@@ -341,14 +341,14 @@ def _count(cells: int) -> str:
 
 
 def _class_assignments(names: Sequence[str], size: int) -> dict[str, Ints]:
-    """The class of each open variable in each assignment: axes[name][c]."""
+    """Return the class of each open variable in each assignment: axes[name][c]."""
     # Digits of the assignment's number: np.indices would stop at 64 variables, even of a single class.
     number = np.arange(size ** len(names))
     return {name: number // size ** (len(names) - 1 - place) % size for place, name in enumerate(names)}
 
 
 def _evidence(bound: BoundRule, world: World, axes: dict[str, Ints]) -> dict[int, Floats | float]:
-    """The truth of every observed atom on every row."""
+    """Return the truth of every observed atom on every row."""
     found: dict[int, Floats | float] = {}
     for a, atom in enumerate(bound.rule.atoms):
         if atom.is_comparison or find_predicate(atom, world.vocabulary).role in (Role.latent, Role.predicted):
@@ -364,7 +364,7 @@ def _evidence(bound: BoundRule, world: World, axes: dict[str, Ints]) -> dict[int
 
 
 def _violable_rows(bound: BoundRule, evidence: dict[int, Floats | float]) -> Ints:
-    """The rows that some labelling could violate, going by the observed atoms."""
+    """Return the rows that some labelling could violate, going by the observed atoms."""
     if not isinstance(bound.rule, LogicalRule):
         return np.arange(bound.rows.size)
     slack: Floats | float = 1.0
@@ -431,7 +431,7 @@ def _classes_in_rows(bound: BoundRule, world: World) -> set[str]:
 
 
 def _valid_assignments(bound: BoundRule, world: World, classes: dict[str, Ints]) -> Bools:
-    """valid[c], the assignments of open class variables that the comparisons allow."""
+    """Return valid[c], the assignments of open class variables that the comparisons allow."""
     count = max((len(column) for name, column in classes.items() if name in bound.axes), default=1)
     valid = np.ones(count, dtype=bool)
     for atom in bound.rule.atoms:
@@ -474,7 +474,7 @@ class _FormBuilder:
         return [found[slot] if whole else found[slot][self.rows] for slot in sorted(found)]
 
     def block(self) -> Block:
-        """The block: its units, its hinges, and how far its body holds."""
+        """Return the block: its units, its hinges, and how far its body holds."""
         return Block(
             first=self.units[0],
             second=self.units[1] if len(self.units) > 1 else None,
@@ -484,7 +484,7 @@ class _FormBuilder:
         )
 
     def form(self, hinge: Hinge) -> Form:
-        """A hinge over the block's rows."""
+        """Return a hinge over the block's rows."""
         base: Floats = np.asarray(hinge.constant)
         labels: list[LabelTerm] = []
         predicted: list[PredictedTerm] = []
@@ -514,7 +514,7 @@ class _FormBuilder:
         return isinstance(term, Variable) and term.summed
 
     def _classes(self, term: Term) -> Ints:
-        """classes[c] of a term at a class place."""
+        """Return classes[c] of a term at a class place."""
         if isinstance(term, Variable):
             return np.broadcast_to(self.classes[term.name], len(self.valid))
         return np.full(len(self.valid), constant_code(term, Kind.label, self.world))
@@ -532,7 +532,7 @@ class _FormBuilder:
         return truth if np.ndim(truth) == 0 else np.asarray(truth)[self.rows]
 
     def _table(self, labels: Sequence[LabelTerm]) -> tuple[Floats, Bools]:
-        """table[t, c], and whether an assignment can be violated at labels t."""
+        """Return table[t, c], and whether an assignment can be violated at labels t."""
         size = len(self.world.classes)
         # held[slot, t], the class of each unit in labelling t
         held = np.indices((size,) * len(self.units)).reshape(len(self.units), -1)
@@ -626,7 +626,7 @@ class GroundRules:
         )
 
     def reweight(self, factors: Sequence[float] | Floats) -> GroundRules:
-        """The same groundings with the weight of rule l times factors[l]; hard rules stay hard."""
+        """Return the same groundings with the weight of rule l times factors[l]; hard rules stay hard."""
         rules = tuple(
             rule if rule.rule.weight is None else replace(rule, rule=replace(rule.rule, weight=rule.rule.weight * f))
             for rule, f in zip(self.rules, map(float, factors), strict=True)

@@ -61,7 +61,7 @@ def pack_rules(rules: RuleSet, vocabulary: Vocabulary | None = None) -> PackedRu
 
 
 def used_functions(rules: RuleSet, vocabulary: Vocabulary) -> tuple[str, ...]:
-    """The predicates of these rules that were registered from Python, and that no file can hold."""
+    """Return the predicates of these rules that were registered from Python, and that no file can hold."""
     used = {atom.predicate.casefold() for rule in rules.rules for atom in rule.atoms}
     return tuple(name for name in vocabulary.function_names() if name.casefold() in used)
 
@@ -87,7 +87,7 @@ def check_packing(rules: RuleSet, vocabulary: Vocabulary | None = None) -> None:
 def unpack_rules(
     packed: PackedRules, vocabulary: Vocabulary | None = None, *, where: str = "the run"
 ) -> tuple[RuleSet, Vocabulary]:
-    """The rules, and the vocabulary that they speak.
+    """Return the rules, and the vocabulary that they speak.
 
     Args:
         packed: The rules as plain data.
@@ -122,7 +122,7 @@ def unpack_rules(
 
 
 def _named_lists(rules: RuleSet, vocabulary: Vocabulary) -> Iterator[Constant]:
-    """The name of every word list that rules speak of."""
+    """Yield the name of every word list that rules speak of."""
     for atom in (atom for rule in rules.rules for atom in rule.atoms):
         predicate = vocabulary.find(atom.predicate)
         for term, kind in zip(atom.terms, () if predicate is None else predicate.kinds, strict=False):
@@ -133,7 +133,7 @@ def _named_lists(rules: RuleSet, vocabulary: Vocabulary) -> Iterator[Constant]:
 
 
 def _written_name(key: str, vocabulary: Vocabulary) -> str:
-    """The name of a table's predicate as it was given; tables are found by it in small letters."""
+    """Return the name of a table's predicate as it was given; tables are found by it in small letters."""
     predicate = vocabulary.find(key)
     return key if predicate is None else predicate.name
 
@@ -161,7 +161,7 @@ class _Packing:
     stand_ins: dict[tuple[str, Path | None], str] = field(default_factory=dict)
 
     def rename(self, term: Term, place: Place) -> Term:
-        """A term that names one word list, or a group of them, by packed names."""
+        """Return a term that names one word list, or a group of them, by packed names."""
         folder = place.folder
         if isinstance(term, Constant):
             return replace(term, value=self.pack(term.value, place))
@@ -197,7 +197,7 @@ class _Packing:
 
 
 def _free_name(name: str, taken: Container[str]) -> str:
-    """A name for a group that none has yet."""
+    """Return a name for a group that none has yet."""
     number, free = 1, name
     while free in taken:
         number += 1
@@ -206,7 +206,7 @@ def _free_name(name: str, taken: Container[str]) -> str:
 
 
 def _rename_lists(statement: Rule | IncludedSet, packing: _Packing) -> Rule | IncludedSet:
-    """The same rule, with the packed names of its word lists."""
+    """Return the same rule, with the packed names of its word lists."""
     if isinstance(statement, LogicalRule):
         body, head = (
             tuple(replace(literal, atom=_rename_in_atom(literal.atom, packing)) for literal in side)

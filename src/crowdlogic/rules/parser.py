@@ -49,12 +49,12 @@ def kind(node: Node) -> str:
 
 
 def children(node: Node) -> list[Node]:
-    """The children of a node; a token has none."""
+    """Return the children of a node; a token has none."""
     return list(node.children) if isinstance(node, Tree) else []
 
 
 def first_token(tree: Tree[Token]) -> Token:
-    """The leftmost token of a tree."""
+    """Return the leftmost token of a tree."""
     stack: list[Node | None] = [tree]
     while stack:
         node = stack.pop()
@@ -66,7 +66,7 @@ def first_token(tree: Tree[Token]) -> Token:
 
 
 def flatten_chain(node: Node, joint: str) -> list[Node]:
-    """The parts of a chain a & b & c, which the grammar nests to the left."""
+    """Return the parts of a chain a & b & c, which the grammar nests to the left."""
     parts = []
     while kind(node) == joint:
         node, _, last = children(node)
@@ -75,7 +75,7 @@ def flatten_chain(node: Node, joint: str) -> list[Node]:
 
 
 def signed_terms(node: Node) -> list[tuple[float, Node]]:
-    """The parts of a chain a + b - c with their signs."""
+    """Return the parts of a chain a + b - c with their signs."""
     parts = []
     while kind(node) == "sum":
         node, operator, last = children(node)
@@ -84,7 +84,7 @@ def signed_terms(node: Node) -> list[tuple[float, Node]]:
 
 
 def factors(node: Node) -> list[tuple[str, Node]]:
-    """The parts of a chain a * b / c with their operators."""
+    """Return the parts of a chain a * b / c with their operators."""
     parts = []
     while kind(node) == "product":
         node, operator, last = children(node)
@@ -117,12 +117,12 @@ class TermBuilder:
     root: Path | None = None
 
     def place(self, line: int, column: int) -> Place:
-        """A place by line and column."""
+        """Return a place by line and column."""
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         return Place(source=self.source, line=line, column=column, text=text, folder=self.folder, root=self.root)
 
     def end(self) -> Place:
-        """The end of the last line that says something."""
+        """Return the end of the last line that says something."""
         last = max((n for n, line in enumerate(self.lines, start=1) if line.strip()), default=1)
         return self.place(last, len(self.lines[last - 1].rstrip()) + 1)
 
@@ -132,12 +132,12 @@ class TermBuilder:
         return self.place(token.line or 1, token.column or 1)
 
     def atom(self, node: Node) -> Atom:
-        """A predicate and its terms."""
+        """Return a predicate and its terms."""
         name, _, *terms = children(node)
         return Atom(str(name), tuple(self.term(children(term)) for term in terms), self.at(name))
 
     def term(self, parts: list[Node]) -> Term:
-        """A variable, a constant or the name of a group; a plus in front sums over a variable."""
+        """Return a variable, a constant or the name of a group; a plus in front sums over a variable."""
         token = parts[-1]
         plus = len(parts) > 1 and parts[0] is not None
         if not isinstance(token, Token):
@@ -152,7 +152,7 @@ class TermBuilder:
         return GroupName(str(token)[1:], place) if token.type == "GROUP" else Variable(str(token), place, summed=plus)
 
     def constant(self, token: Token) -> Constant:
-        """A quoted constant, with its escapes resolved."""
+        """Return a quoted constant, with its escapes resolved."""
         place, text, value = self.at(token), str(token)[1:-1], []
         characters: Iterator[tuple[int, str]] = iter(enumerate(text))
         for at, character in characters:
@@ -167,7 +167,7 @@ class TermBuilder:
         return Constant("".join(value), place)
 
     def too_deep(self, node: Node) -> RuleError:
-        """The error for nesting that no person writes."""
+        """Return the error for nesting that no person writes."""
         return rule_error(self.at(node), f"parentheses and negations are nested more than {MAX_DEPTH} deep.")
 
 
@@ -253,7 +253,7 @@ class LinearBuilder:
 
 
 def scale(form: Linear, factor: float) -> Linear:
-    """A linear form times a number."""
+    """Return a linear form times a number."""
     summands, constant = form
     return [replace(term, coefficient=term.coefficient * factor) for term in summands], constant * factor
 
@@ -303,7 +303,7 @@ class TreeBuilder:
     terms: TermBuilder
 
     def statements(self, tree: Tree[Token]) -> list[Statement]:
-        """The statements of a whole text."""
+        """Return the statements of a whole text."""
         return [self.statement(child) for child in tree.children if isinstance(child, Tree)]
 
     def statement(self, tree: Tree[Token]) -> Statement:
@@ -422,7 +422,7 @@ class TreeBuilder:
         )
 
     def _side_literals(self, node: Node, joint: str, where: str, depth: int) -> list[Literal]:
-        """The literals of a side: joined by one connective, in parentheses or not."""
+        """Return the literals of a side: joined by one connective, in parentheses or not."""
         found: list[Literal] = []
         for part in flatten_chain(node, joint):
             if kind(part) == "inside" and depth < MAX_DEPTH:
@@ -488,7 +488,7 @@ class TreeBuilder:
 
 
 def _move_comparisons(rule: LogicalRule) -> LogicalRule:
-    """A comparison in the head moves to the body as its opposite: the clause is the same."""
+    """Return a comparison in the head moves to the body as its opposite: the clause is the same."""
     moved = tuple(
         Literal(replace(literal.atom, predicate=OPPOSITE[literal.atom.predicate]))
         for literal in rule.head
@@ -545,14 +545,14 @@ class _Reading:
     within: list[Path] = field(default_factory=list)
 
     def read(self, path: Path) -> RuleSet:
-        """The rules of a file."""
+        """Return the rules of a file."""
         self.within.append(path)
         found = self.assemble(_decode(read_nearby(path), path), path.name, path.parent)
         self.within.pop()
         return found
 
     def assemble(self, text: str, source: str, folder: Path | None) -> RuleSet:
-        """The rules of a text and of the files that it includes."""
+        """Return the rules of a text and of the files that it includes."""
         found: list[Rule | IncludedSet] = []
         groups: dict[str, tuple[Constant, ...]] = {}
         for statement in _statements(text, TermBuilder(source, [], folder, self.root)):
@@ -595,7 +595,7 @@ class _Reading:
 
 
 def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = None) -> RuleSet:
-    """The rules in a text.
+    """Return the rules in a text.
 
     Args:
         text: What a rule file would hold.
@@ -624,7 +624,7 @@ def as_rules(rules: RuleSet | str | Path | Sequence[str] | None) -> RuleSet | No
 
 
 def read_rules(path: str | Path, *, allow_outside: bool = False) -> RuleSet:
-    """The rules of a file and of the files that it includes.
+    """Return the rules of a file and of the files that it includes.
 
     Args:
         path: The rule file.

@@ -62,7 +62,7 @@ class Pairs:
     which: Ints
 
     def log_potential(self, strength: float) -> Floats:
-        """log[n, k, k'], the log potential of each table."""
+        """Return log[n, k, k'], the log potential of each table."""
         return np.where(self.forbidden, LOG_ZERO, -strength * self.penalty)
 
 
@@ -83,7 +83,7 @@ class Potentials:
     pairs: Pairs | None
 
     def apply(self, log_beliefs: Floats, strength: float) -> Floats:
-        """log[i, k], log beliefs with the potentials of single units added. Most rules touch few units alone."""
+        """Return log[i, k], log beliefs with the potentials of single units added. Most rules touch few units alone."""
         log = log_beliefs.copy()
         rows = np.flatnonzero(self.touched)
         log[rows] = np.where(self.forbidden[rows], LOG_ZERO, log[rows] - strength * self.penalty[rows])
@@ -116,7 +116,7 @@ def _no_potentials(ground: GroundRules) -> Potentials:
 def _add_rules(
     base: Potentials, ground: GroundRules, predictions: Predictions, mode: PerUnit, *, static: bool
 ) -> Potentials:
-    """The potentials with the static blocks of every rule added, or with those that depend on the classifier."""
+    """Return the potentials with the static blocks of every rule added, or with those that depend on the classifier."""
     penalty, forbidden, touched = base.penalty.copy(), base.forbidden.copy(), base.touched.copy()
     pairs = [] if base.pairs is None else [_pairs_contribution(base.pairs)]
     for rule in ground.rules:
@@ -156,7 +156,7 @@ def _pairs_contribution(pairs: Pairs) -> _Contribution:
 
 
 def _grounding_shares(rule: GroundRule, n_units: int) -> Floats:
-    """share[i], 1 / the groundings of a rule at unit i."""
+    """Return share[i], 1 / the groundings of a rule at unit i."""
     counts = np.zeros(n_units)
     for block in rule.blocks:
         for column in (block.first, block.second):
@@ -185,7 +185,7 @@ def _contribution(rule: GroundRule, block: Block, found: DistanceTable, share: F
 
 
 def _scale_tables(table: Floats, which: Ints | None, factor: Floats) -> tuple[Floats, Ints | None]:
-    """The tables times a factor of each row, one for each distinct product."""
+    """Return the tables times a factor of each row, one for each distinct product."""
     # A row is coded by its table and its factor; rows with the same code share a product.
     factors, of_row = np.unique(factor, return_inverse=True)
     code = of_row if which is None else which * len(factors) + of_row
@@ -228,7 +228,7 @@ def combine_pairs(parts: Sequence[_Contribution], n_units: int, size: int) -> Pa
 
 
 def _edges(parts: Sequence[_Contribution], n_units: int) -> tuple[Ints, Ints, list[Ints]]:
-    """The distinct pairs in the order of their units, and the pair of every row of every block."""
+    """Return the distinct pairs in the order of their units, and the pair of every row of every block."""
     keys = [part.first * np.int64(n_units) + _second(part) for part in parts]
     if all(len(key) == len(keys[0]) and (key == keys[0]).all() for key in keys[1:]) and _is_increasing(keys[0]):
         return parts[0].first, _second(parts[0]), [np.arange(len(keys[0]))] * len(keys)
@@ -237,7 +237,7 @@ def _edges(parts: Sequence[_Contribution], n_units: int) -> tuple[Ints, Ints, li
 
 
 def _is_increasing(values: Ints) -> bool:
-    """Whether each value is larger than the one before it, so that none is repeated."""
+    """Return whether each value is larger than the one before it, so that none is repeated."""
     return bool((values[1:] > values[:-1]).all())
 
 
@@ -248,7 +248,7 @@ def _second(part: _Contribution) -> Ints:
 
 
 def _merge_repeated_pairs(part: _Contribution, edge: Ints) -> tuple[Ints, Floats, Bools, Ints]:
-    """A block with each pair at most once: rows of the same pair are added up."""
+    """Return a block with each pair at most once: rows of the same pair are added up."""
     which = np.zeros(len(edge), dtype=np.int64) if part.which is None else part.which
     if _is_increasing(edge):
         return edge, part.penalty, part.forbidden, which
@@ -304,7 +304,7 @@ class _Total:
 
 
 def renumber(codes: Ints, span: int) -> tuple[Ints, Ints]:
-    """The distinct codes, sorted, and the position of each among them."""
+    """Return the distinct codes, sorted, and the position of each among them."""
     if span > SMALL_RANGE:
         distinct, renumbered = np.unique(codes, return_inverse=True)
         return distinct, renumbered

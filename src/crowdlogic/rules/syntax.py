@@ -49,11 +49,11 @@ class Place:
     root: Path | None = None
 
     def message(self, what: str) -> str:
-        """The message with its place in front, and the line with a caret below."""
+        """Return the message with its place in front, and the line with a caret below."""
         return f"{self}: {shorten_message(what)}\n{self.caret()}"
 
     def caret(self) -> str:
-        """The line, and a caret under the column. What cannot be printed shows as a space, to keep columns true.
+        """Return the line, and a caret under the column. What cannot be printed shows as a space, to keep columns true.
 
         Of a long line, what is around the column.
         """
@@ -69,7 +69,7 @@ class Place:
 
 
 def rule_error(place: Place, what: str) -> RuleError:
-    """The error for something at a place."""
+    """Return the error for something at a place."""
     return RuleError(place.message(what))
 
 
@@ -80,7 +80,7 @@ ESCAPES = {"\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
 def quote(value: str) -> str:
-    """A constant as a rule file has it."""
+    """Return a constant as a rule file has it."""
     return f"'{''.join(ESCAPES.get(character, character) for character in value)}'"
 
 
@@ -135,7 +135,7 @@ class Atom:
         return self.predicate in COMPARISONS
 
     def variables(self) -> Iterator[Variable]:
-        """The variables, in order, repeated ones again."""
+        """Return the variables, in order, repeated ones again."""
         return (term for term in self.terms if isinstance(term, Variable))
 
     def __str__(self) -> str:
@@ -312,7 +312,7 @@ class RuleSet:
 
 
 def find_nearby(name: str, folder: Path, root: Path | None) -> Path:
-    """The path of a file that a rule file names.
+    """Return the path of a file that a rule file names.
 
     Args:
         name: The file as the rule file names it.

@@ -55,7 +55,7 @@ class TransitionTable:
                 raise OptionError("The probabilities of a transition table lie between 0 and 1.")
 
     def over(self, classes: Classes) -> TransitionTable:
-        """The same table over more classes, or in another order; what it does not list is all but impossible."""
+        """Return the same table over more classes, or in another order; what it does not list is all but impossible."""
         position = {str(name): k for k, name in enumerate(classes)}
         at = np.array([_code(name, position) for name in self.classes])
         probability, start = np.zeros((len(classes), len(classes))), np.zeros(len(classes))
@@ -81,7 +81,7 @@ def transition_table(
     strength: float = 0.1,
     floor: float = FLOOR,
 ) -> TransitionTable:
-    """A table by hand: {(previous, tag): probability}; what is not listed is all but impossible.
+    """Return a table by hand: {(previous, tag): probability}; what is not listed is all but impossible.
 
     Args:
         weights: The probability of each listed pair, previous tag first.
@@ -159,7 +159,7 @@ CONLL_START = {"O": 0.55, "B-PER": 0.1, "B-ORG": 0.3, "B-LOC": 0.05}
 
 
 def conll_transitions(classes: Classes, *, strength: float = 0.1) -> TransitionTable:
-    """The table of the authors' program for the four entity types of CoNLL 2003."""
+    """Return the table of the authors' program for the four entity types of CoNLL 2003."""
     return transition_table(CONLL_WEIGHTS, classes, start=CONLL_START, strength=strength)
 
 
@@ -179,7 +179,7 @@ BEGINS_SHARE = 0.5
 
 
 def find_grammar(labels: CrowdLabels) -> str | None:
-    """The ready-made rule set whose grammar the labels follow; None where there is none."""
+    """Return the ready-made rule set whose grammar the labels follow; None where there is none."""
     if not labels.is_sequential or not is_span_tag_set(labels.classes):
         return None
     tags = parse_tags(labels.classes)
@@ -191,7 +191,7 @@ def find_grammar(labels: CrowdLabels) -> str | None:
 
 
 def _share_of_beginnings(labels: CrowdLabels, tags: TagSet) -> float:
-    """The share of I- tags that do not follow a tag of their type by the same annotator."""
+    """Return the share of I- tags that do not follow a tag of their type by the same annotator."""
     order = np.lexsort((labels.unit, labels.annotator))
     annotator, unit, code = labels.annotator[order], labels.unit[order], labels.label[order]
     item, kind = labels.item_of_unit[unit], tags.kind[code]
@@ -202,5 +202,5 @@ def _share_of_beginnings(labels: CrowdLabels, tags: TagSet) -> float:
 
 
 def includes_grammar(rules: RuleSet) -> bool:
-    """Whether rules bring a grammar of tags themselves."""
+    """Return whether rules bring a grammar of tags themselves."""
     return any(isinstance(one, IncludedSet) and one.name in GRAMMARS for one in rules.statements)

@@ -84,7 +84,7 @@ class StateCheckpoint:
         put_arrays(self.path, arrays, metadata={OWNER: self.owner, CHECKSUM: arrays_sha256(arrays)})
 
     def read(self) -> tuple[State, list[float]] | None:
-        """The state and the trace, or None when there is no checkpoint yet."""
+        """Return the state and the trace, or None when there is no checkpoint yet."""
         if not self.path.exists():
             return None
         try:
@@ -173,7 +173,7 @@ class RunCheckpoint:
         return self.folder / self.name
 
     def second(self) -> RunCheckpoint:
-        """The checkpoint of the second pass: the first one's stays, since it knows how many epochs there are."""
+        """Return the checkpoint of the second pass: the first one's stays, since it knows how many epochs there are."""
         return replace(self, begin=None, name=REFIT_CHECKPOINT, history=REFIT_HISTORY)
 
     def save(self, last: Arrays, best: Arrays, note: Mapping[str, Any]) -> None:
@@ -196,7 +196,7 @@ class RunCheckpoint:
         self._remove_all_but({STATE, FIXED_FILE, *files.values()})
 
     def load(self) -> Loaded | None:
-        """The last epoch, the best one and the note; None when there is nothing yet."""
+        """Return the last epoch, the best one and the note; None when there is nothing yet."""
         if not (self.place / STATE).is_file():
             return None
         with reading(self.folder):
@@ -226,7 +226,7 @@ class RunCheckpoint:
         return last, best, note
 
     def _entry(self, stored: Any, name: str, kind: type) -> Any:
-        """An entry of state.json."""
+        """Return an entry of state.json."""
         if not isinstance(stored, dict) or not isinstance(stored.get(name), kind):
             raise FormatError(f"{self.place / STATE}: is not a checkpoint. {RESTART}")
         return stored[name]
@@ -272,7 +272,7 @@ def remove_checkpoint_files(place: Path) -> None:
 
 
 def _is_own(name: str) -> bool:
-    """Whether a file of a checkpoint has this name."""
+    """Return whether a file of a checkpoint has this name."""
     return name in (STATE, FIXED_FILE) or OWN_FILE.fullmatch(name) is not None
 
 

@@ -48,7 +48,7 @@ JSON_TYPES: Mapping[Any, Any] = {float: (int, float), int: int, str: str, bool: 
 
 
 def decode_record(kind: type[Record], row: Any, name: str) -> Record:
-    """A dataclass from a row that a file holds, if every value is of its type.
+    """Return a dataclass from a row that a file holds, if every value is of its type.
 
     Args:
         kind: The dataclass.
@@ -139,7 +139,7 @@ def load_estimate(folder: str | Path) -> Estimate:
 
 
 def _build(names: dict[str, Any], arrays: NamedArrays) -> Estimate:
-    """The Estimate, if all arrays are of their types and shapes and hold what they may hold."""
+    """Return the Estimate, if all arrays are of their types and shapes and hold what they may hold."""
     classes, items, annotators = tuple(names["classes"]), _series(names, "items"), _series(names, "annotators")
     if not are_class_names(classes):
         raise InvalidValueError(f"classes is {names['classes']!r:.80}")
@@ -176,7 +176,7 @@ SHARPEST = 100.0
 
 
 def read_calibration(saved: Any) -> Calibration | None:
-    """The calibration from its plain form, if all its numbers can be; the method's own posterior has none."""
+    """Return the calibration from its plain form, if all its numbers can be; the method's own posterior has none."""
     if saved is None:
         return None
     found = decode_record(Calibration, saved, "calibration")
@@ -221,7 +221,7 @@ def _check_arrays(arrays: NamedArrays, *, n_items: int, n_annotators: int, n_cla
 
 
 def _series(names: dict[str, Any], what: str) -> pl.Series:
-    """The names of items or annotators: texts, numbers, or true and false, each once."""
+    """Return the names of items or annotators: texts, numbers, or true and false, each once."""
     found = pl.Series(names[what], strict=True) if names[what] else pl.Series(names[what], dtype=pl.String)
     if found.dtype.is_nested() or found.dtype == pl.Object or found.null_count() or found.n_unique() != len(found):
         raise InvalidValueError(f"{what} is {names[what]!r:.80}")

@@ -170,7 +170,7 @@ def get_table(path: Path, *, remedy: str = DAMAGED_RUN) -> pl.DataFrame:
 
 
 def read_own_bytes(path: Path) -> bytes:
-    """The content of a file of a run, which is not a link to another."""
+    """Return the content of a file of a run, which is not a link to another."""
     with open_regular(_existing(path), follow=False) as file:
         return file.read()
 
@@ -195,18 +195,18 @@ LINE = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<name>[^\x00-\x1f]+)")
 
 
 def sha256(content: bytes) -> str:
-    """The checksum of bytes, in hexadecimal digits."""
+    """Return the checksum of bytes, in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
 
 
 def file_sha256(path: Path) -> str:
-    """The checksum of a file."""
+    """Return the checksum of a file."""
     with open_regular(path, follow=False) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def arrays_sha256(arrays: Arrays) -> str:
-    """The checksum of named arrays: their names, types, shapes and numbers."""
+    """Return the checksum of named arrays: their names, types, shapes and numbers."""
     made = hashlib.sha256()
     for name in sorted(arrays):
         array = np.asarray(arrays[name], order="C")
@@ -227,7 +227,7 @@ def write_checksums(folder: Path, sums: Mapping[str, str]) -> None:
 
 
 def check_checksums(folder: Path, *, remedy: str = DAMAGED_RUN) -> frozenset[str]:
-    """The names of the files that have a checksum, if each is byte by byte the one that was written.
+    """Return the names of the files that have a checksum, if each is byte by byte the one that was written.
 
     Args:
         folder: The folder.
@@ -244,7 +244,7 @@ def check_checksums(folder: Path, *, remedy: str = DAMAGED_RUN) -> frozenset[str
 
 
 def _read_checksums(path: Path, remedy: str) -> dict[str, str]:
-    """The checksum of each file by its name, which cannot lead out of the folder."""
+    """Return the checksum of each file by its name, which cannot lead out of the folder."""
     lines = read_own_bytes(path).decode("utf-8", errors="replace").splitlines()
     found = [LINE.fullmatch(line) for line in lines]
     sums = {match["name"]: match["digest"] for match in found if match is not None}
@@ -286,12 +286,12 @@ def reading(run: str | Path) -> Iterator[None]:
 
 
 def damage_error(run: str | Path, what: str) -> FormatError:
-    """The error for a run that is not as it was written."""
+    """Return the error for a run that is not as it was written."""
     return FormatError(f"{run}: the run is damaged ({what}). Train it again, or bring back the file.")
 
 
 def require(value: Any, kind: type | tuple[type, ...], name: str) -> Any:
-    """A value of a file, if it is of its kind.
+    """Return a value of a file, if it is of its kind.
 
     Args:
         value: The value that was read.
@@ -304,7 +304,7 @@ def require(value: Any, kind: type | tuple[type, ...], name: str) -> Any:
 
 
 def require_entry(stored: Any, name: str, kind: type | tuple[type, ...] = object, *, where: str = "") -> Any:
-    """An entry of a mapping in a file, if it is there and of its kind.
+    """Return an entry of a mapping in a file, if it is there and of its kind.
 
     Args:
         stored: The mapping that was read.
@@ -319,7 +319,7 @@ def require_entry(stored: Any, name: str, kind: type | tuple[type, ...] = object
 
 
 def require_numbers(stored: Any, name: str, *, entries: Sequence[str] | None = None) -> dict[str, Any]:
-    """A mapping of numbers, where null, which JSON has for NaN, is NaN again.
+    """Return a mapping of numbers, where null, which JSON has for NaN, is NaN again.
 
     Args:
         stored: The mapping that was read.
@@ -360,7 +360,7 @@ LARGEST = 1e100
 
 
 def are_class_names(classes: Sequence[Any]) -> bool:
-    """Whether these can name classes: texts, or whole numbers, or true and false, each once."""
+    """Return whether these can name classes: texts, or whole numbers, or true and false, each once."""
     kinds = {type(one) for one in classes}
     fit = kinds <= {str} or kinds <= {bool} or (kinds <= {int} and all(-(2**63) <= one < 2**63 for one in classes))
     is_text = not any("\ud800" <= sign <= "\udfff" for one in classes if isinstance(one, str) for sign in one)
@@ -382,7 +382,7 @@ ROUNDING = 1e-6
 
 
 def require_floats(array: NDArray[Any], shape: tuple[int, ...], name: str, *, gaps: bool = False) -> NDArray[Any]:
-    """An array of a file, if it holds finite numbers in this shape.
+    """Return an array of a file, if it holds finite numbers in this shape.
 
     Args:
         array: The array that was read.
@@ -409,7 +409,7 @@ def require_shares(array: NDArray[Any], shape: tuple[int, ...], name: str, *, ga
 
 
 def require_distributions(array: NDArray[Any], shape: tuple[int, ...], name: str) -> NDArray[Any]:
-    """An array of a file, if its last axis holds probabilities that sum to one."""
+    """Return an array of a file, if its last axis holds probabilities that sum to one."""
     found = require_shares(array, shape, name)
     if found.shape[-1] and not (np.abs(found.sum(axis=-1) - 1) < 1e3 * ROUNDING).all():
         raise InvalidValueError(f"{name} holds probabilities that do not sum to one")
@@ -417,7 +417,7 @@ def require_distributions(array: NDArray[Any], shape: tuple[int, ...], name: str
 
 
 def require_codes(array: NDArray[Any], shape: tuple[int, ...], name: str, *, least: int, most: int) -> NDArray[Any]:
-    """An array of a file, if it holds whole numbers from `least` to `most` in this shape."""
+    """Return an array of a file, if it holds whole numbers from `least` to `most` in this shape."""
     require_shape(array, shape, name)
     if array.dtype.kind not in "iu":
         raise InvalidValueError(f"{name} holds {array.dtype} where whole numbers are expected")
@@ -485,7 +485,7 @@ def _foreign_error(folder: Path, name: str, what: str) -> FormatError:
 
 
 def make_own_folder(folder: Path, name: str) -> Path:
-    """A folder of a run, made when it is not there; refused when it is a link or a file."""
+    """Return a folder of a run, made when it is not there; refused when it is a link or a file."""
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
     if place.is_symlink():
@@ -561,12 +561,12 @@ class Status(StrEnum):
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a run is here."""
+    """Return whether a run is here."""
     return (folder / CONFIG).is_file()
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The run's config.json."""
+    """Return the run's config.json."""
     if not is_run(folder):
         raise MissingDataError(f"{folder}: no {CONFIG} in it, so it is not a run. Name a folder that `train` wrote.")
     check_own_files(folder, FOLDERS)
@@ -583,7 +583,7 @@ def set_status(folder: Path, status: Status) -> None:
 
 
 def last_epoch(folder: Path) -> str:
-    """The last epoch of a run that is finished, in words; empty before the first."""
+    """Return the last epoch of a run that is finished, in words; empty before the first."""
     first, refit = (_count_lines(folder / name) for name in (HISTORY, REFIT_HISTORY))
     if refit:
         return f"epoch {refit} of the second pass"

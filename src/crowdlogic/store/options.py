@@ -33,7 +33,7 @@ NONE = "none"
 
 
 def decode_options(base: Options, changes: Mapping[str, Any], *, where: str = "") -> Options:
-    """The same options, some of them changed.
+    """Return the same options, some of them changed.
 
     Args:
         base: What holds where nothing is changed.
@@ -45,7 +45,7 @@ def decode_options(base: Options, changes: Mapping[str, Any], *, where: str = ""
 
 
 def _suggest(name: str, known: list[str], current: Callable[[str], Any]) -> str:
-    """A hint for an unknown option: the same one, or one like it, here or one level below."""
+    """Return a hint for an unknown option: the same one, or one like it, here or one level below."""
     nested = {
         field.name: f"{outer}.{field.name}"
         for outer in known
@@ -78,7 +78,7 @@ def _decode_fields(kind: type, changes: Mapping[str, Any], where: str, current: 
 
 
 def _decode(hint: Any, current: Any, value: Any, path: str) -> Any:
-    """A plain value as what the type of its field asks for."""
+    """Return a plain value as what the type of its field asks for."""
     kinds = _kinds(hint)
     if NoneType in kinds and (value is None or value == NONE):
         return None
@@ -99,7 +99,7 @@ def _decode(hint: Any, current: Any, value: Any, path: str) -> Any:
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:
-    """The kinds that a type allows."""
+    """Return the kinds that a type allows."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
@@ -115,7 +115,7 @@ def _decode_named(registry: Registry, current: Any, value: Any, path: str) -> An
 
 
 def _decode_nested(kind: type, current: Any, value: Mapping[str, Any], path: str) -> Any:
-    """A dataclass: the present one with changes, or a new one."""
+    """Return a dataclass: the present one with changes, or a new one."""
     if isinstance(current, kind):
         return decode_options(current, value, where=f"{path}.")
     needed = [field.name for field in fields(kind) if field.init and _is_required(field)]
@@ -151,13 +151,13 @@ _UNFIT = object()
 
 
 def _first_fitting(hint: Any, value: Any) -> Any:
-    """A value as the first of the simple kinds that it fits, or _UNFIT."""
+    """Return a value as the first of the simple kinds that it fits, or _UNFIT."""
     found = (_simple(kind, value) for kind in _kinds(hint))
     return next((entry for entry in found if entry is not _UNFIT), _UNFIT)
 
 
 def _simple(kind: Any, value: Any) -> Any:
-    """A value as a simple kind, or _UNFIT. A whole number will do for a float, and never the other way round."""
+    """Return a value as a simple kind, or _UNFIT. A whole number will do for a float, and never the other way round."""
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if kind in (bool, int, float, str):
@@ -200,7 +200,7 @@ SHOWN, LONGEST = "shown", 4000
 
 
 def encode_options(value: Any) -> Any:
-    """An option as JSON would hold it. Word vectors are left out: they are data, and not options."""
+    """Return an option as JSON would hold it. Word vectors are left out: they are data, and not options."""
     if is_dataclass(value) and not isinstance(value, type):
         return _encode_dataclass(value)
     if isinstance(value, Enum):
@@ -230,7 +230,7 @@ def _encode_dataclass(value: Any) -> dict[str, Any]:
 
 
 def find_python_object(options: Any) -> str | None:
-    """The type of the first thing among plain options that only Python can make, such as an estimator."""
+    """Return the type of the first thing among plain options that only Python can make, such as an estimator."""
     if not isinstance(options, Mapping):
         return None
     name = options.get("name")
@@ -240,7 +240,7 @@ def find_python_object(options: Any) -> str | None:
 
 
 def find_difference(stored: Any, given: Any, where: str = "") -> str | None:
-    """The first option in which what is given differs from what was stored, in words; None if it is the same.
+    """Return the first option in which what is given differs from what was stored, in words; None if it is the same.
 
     What was stored without a repr is taken for the same.
     """
@@ -263,7 +263,7 @@ NUMBER = re.compile(r"[+-]?\.[0-9]+")
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """The tables of a TOML file."""
+    """Return the tables of a TOML file."""
     content = InputFile(path).content
     try:
         return tomllib.loads(content.decode("utf-8"))
@@ -299,7 +299,7 @@ def _parse_value(text: str) -> Any:
 
 
 def merge_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Both merged, the second over the first; nested ones are merged, too, unless their names differ."""
+    """Return both merged, the second over the first; nested ones are merged, too, unless their names differ."""
     if "name" in second and second["name"] != first.get("name", second["name"]):
         return dict(second)
     both = dict(first)

@@ -104,12 +104,12 @@ def answers_table(labels: CrowdLabels, estimate: Estimate, views: Mapping[str, B
 
 
 def _item_names(labels: CrowdLabels) -> pl.Series:
-    """The name of the item of each unit."""
+    """Return the name of the item of each unit."""
     return labels.items.gather(labels.item_of_unit)
 
 
 def view_prefixes(answers: pl.DataFrame, classes: Classes) -> Mapping[str, str]:
-    """The prefixes of the columns that hold beliefs as they were learnt."""
+    """Return the prefixes of the columns that hold beliefs as they were learnt."""
     return VIEWS if any(f"{VIEWS['q_f']}{name}" in answers.columns for name in classes) else EARLIER_VIEWS
 
 
@@ -135,7 +135,7 @@ def _require_columns(table: pl.DataFrame, names: list[str], file: str) -> None:
 
 
 def read_view(answers: pl.DataFrame, prefix: str, classes: Classes) -> Beliefs:
-    """The beliefs [i, k] whose columns begin with a prefix."""
+    """Return the beliefs [i, k] whose columns begin with a prefix."""
     found = answers.select([f"{prefix}{name}" for name in classes])
     for column in found:
         if column.dtype != pl.Float64 or column.null_count() or not column.is_between(-ROUNDING, 1 + ROUNDING).all():
@@ -144,7 +144,7 @@ def read_view(answers: pl.DataFrame, prefix: str, classes: Classes) -> Beliefs:
 
 
 def read_answer(answers: pl.DataFrame, classes: Classes) -> Ints:
-    """answer[i], the code of the class that each unit was given."""
+    """Return answer[i], the code of the class that each unit was given."""
     answer = find(as_text(answers["answer"]), pl.Series([str(name) for name in classes], dtype=pl.String))
     if (answer < 0).any():
         raise InvalidValueError(f"{ANSWERS}: an answer is not one of the classes")
@@ -160,7 +160,7 @@ def labels_table(labels: CrowdLabels) -> pl.DataFrame:
 
 
 def read_labels_table(table: pl.DataFrame, corpus: Corpus, annotators: pl.DataFrame, classes: Classes) -> CrowdLabels:
-    """The labels, from crowd.parquet and the names in the other tables."""
+    """Return the labels, from crowd.parquet and the names in the other tables."""
     _require_columns(table, ["unit", "annotator", "label"], CROWD)
     _require_columns(annotators, ["annotator"], ANNOTATORS)
     unit, annotator, label = (_whole_numbers(table, name, CROWD) for name in ("unit", "annotator", "label"))
@@ -186,21 +186,21 @@ def read_labels_table(table: pl.DataFrame, corpus: Corpus, annotators: pl.DataFr
 
 
 def _whole_numbers(table: pl.DataFrame, name: str, file: str) -> Ints:
-    """A column of whole numbers without gaps."""
+    """Return a column of whole numbers without gaps."""
     if not table[name].dtype.is_integer() or table[name].null_count():
         raise InvalidValueError(f"{file}: {name} holds what is not a whole number")
     return table[name].to_numpy()
 
 
 def _truth_values(table: pl.DataFrame, name: str, file: str) -> Bools:
-    """A column of true and false without gaps."""
+    """Return a column of true and false without gaps."""
     if table[name].dtype != pl.Boolean or table[name].null_count():
         raise InvalidValueError(f"{file}: {name} holds what is neither true nor false")
     return table[name].to_numpy()
 
 
 def _numbers(table: pl.DataFrame, name: str, file: str) -> Floats:
-    """A column of numbers, NaN among them, without gaps."""
+    """Return a column of numbers, NaN among them, without gaps."""
     if not table[name].dtype.is_numeric() or table[name].null_count():
         raise InvalidValueError(f"{file}: {name} holds what is not a number")
     return table[name].to_numpy()
@@ -228,7 +228,7 @@ def _split(values: Any, corpus: Corpus, kind: Any) -> pl.Series:
 
 
 def read_items_table(table: pl.DataFrame, features: Floats | None, classes: Classes) -> Corpus:
-    """The items, from items.parquet and their features."""
+    """Return the items, from items.parquet and their features."""
     _require_columns(table, ["item"], ITEMS)
     known = ("text", "tokens", "gold", "start", "end")
     columns: dict[str, pl.Series] = {name: table[name] for name in known if name in table.columns}
@@ -257,7 +257,7 @@ def read_items_table(table: pl.DataFrame, features: Floats | None, classes: Clas
 
 
 def _bounds(columns: dict[str, pl.Series]) -> Ints | None:
-    """The places of the tokens in their texts, where the table has them."""
+    """Return the places of the tokens in their texts, where the table has them."""
     if "start" not in columns or "end" not in columns:
         return None
     return np.column_stack([columns["start"].to_numpy(), columns["end"].to_numpy()])
@@ -428,7 +428,7 @@ def read_run(folder: str | Path) -> RunRecord:
 
 
 def _read(home: Path, config: Mapping[str, Any], files: frozenset[str]) -> RunRecord:
-    """A run from those of its files that have a checksum."""
+    """Return a run from those of its files that have a checksum."""
     classes = _read_classes(config)
     arrays = get_arrays(home / FEATURES) if FEATURES in files else {}
     corpus = read_items_table(get_table(home / ITEMS), arrays.get("features"), classes)
@@ -458,7 +458,7 @@ def _read(home: Path, config: Mapping[str, Any], files: frozenset[str]) -> RunRe
 
 
 def _read_classes(config: Mapping[str, Any]) -> Classes:
-    """The classes: texts, whole numbers or true and false, each once."""
+    """Return the classes: texts, whole numbers or true and false, each once."""
     classes = require_entry(config, "classes", list)
     if not are_class_names(classes):
         raise InvalidValueError(f"classes is {classes!r:.80}")
@@ -489,7 +489,7 @@ def _read_estimate(
 
 
 def _read_confusion(arrays: NamedArrays, labels: CrowdLabels) -> Floats | None:
-    """confusion[j, m, n], where the annotator model has one."""
+    """Return confusion[j, m, n], where the annotator model has one."""
     confusion = arrays.get(CONFUSION)
     if confusion is not None:
         expected = (len(labels.annotators), labels.n_classes, labels.n_classes)

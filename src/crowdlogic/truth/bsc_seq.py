@@ -53,7 +53,7 @@ class BSCSeq(FitsSequences):
         check_amounts(self, positive=("diagonal", "spread", "transition_count", "word_count"))
 
     def arrange(self, labels: CrowdLabels) -> CrowdLabels:
-        """The tags as its shards hold them: each annotator once for every previous tag."""
+        """Return the tags as its shards hold them: each annotator once for every previous tag."""
         require_sequences(self.name, labels)
         return by_previous_tag(labels)
 

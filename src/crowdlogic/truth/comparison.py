@@ -125,7 +125,7 @@ def warning_signs(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
 
 
 def _collapse(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
-    """All answers of one class, where the votes have others."""
+    """Yield all answers of one class, where the votes have others."""
     chosen = np.flatnonzero(np.bincount(estimate.answer[estimate.answered]))
     if len(chosen) > 1:
         return

@@ -125,12 +125,12 @@ class VotePatterns:
         return np.take(table, self.pattern, axis=0)
 
     def determine(self, table: Floats) -> bool:
-        """Whether units of one pattern have the same row of table[i, k]."""
+        """Return whether units of one pattern have the same row of table[i, k]."""
         return bool((self.expand(table[self.first]) == table).all())
 
 
 def find_vote_patterns(votes: Floats) -> VotePatterns | None:
-    """The patterns of votes[i, k]; None where there are few units, many patterns, or fractions of votes."""
+    """Return the patterns of votes[i, k]; None where there are few units, many patterns, or fractions of votes."""
     if len(votes) < MANY_UNITS or not votes.shape[1]:
         return None
     base = votes.max() + 1.0
@@ -203,7 +203,7 @@ def state_confidence(
     anchors: Mapping[Any, Any] | None = None,
     times: Floats | None = None,
 ) -> Estimate:
-    """The estimate with a confidence that one can act on, for the same answers.
+    """Return the estimate with a confidence that one can act on, for the same answers.
 
     Shares of votes are first turned into the posterior of annotators who are all equally good. An item whose truth is
     known is certain, and has that answer even from a method that does not heed known truths.
@@ -305,7 +305,7 @@ def label_sharpness(votes: Floats, correlation: float) -> Floats:
 
 
 def keep_known(beliefs: Floats, labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Floats:
-    """The beliefs with certainty where the truth is known."""
+    """Return the beliefs with certainty where the truth is known."""
     fixed = anchor_classes(labels, anchors)
     if len(fixed):
         known = np.flatnonzero(fixed != UNKNOWN)
@@ -314,7 +314,7 @@ def keep_known(beliefs: Floats, labels: CrowdLabels, anchors: Mapping[Any, Any] 
 
 
 def known_answers(answer: Ints, labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Ints:
-    """The answers, with the truth where it is known."""
+    """Return the answers, with the truth where it is known."""
     fixed = anchor_classes(labels, anchors)
     return np.where(fixed != UNKNOWN, fixed, answer).astype(answer.dtype) if len(fixed) else answer
 
@@ -348,7 +348,7 @@ def alpha_of_sums(totals: Floats, observed: Floats) -> float:
 
 
 def gives_shares(method: str) -> bool:
-    """Whether the beliefs of a method are shares of votes, and so no posterior."""
+    """Return whether the beliefs of a method are shares of votes, and so no posterior."""
     return method in TRUTH_METHODS and bool(getattr(TRUTH_METHODS.load(method), "gives_shares", False))
 
 
@@ -460,7 +460,7 @@ class StatedStep:
 
 
 def _own(parameters: Arrays, at: int) -> Arrays:
-    """The parameters of one member."""
+    """Return the parameters of one member."""
     prefix = f"{at}:"
     return {name.removeprefix(prefix): array for name, array in parameters.items() if name.startswith(prefix)}
 
@@ -483,7 +483,7 @@ def state_members(
     posteriors: bool = True,
     raw_shares: bool = False,
 ) -> tuple[BeliefPass, Calibration | None]:
-    """The pass that states the weighted mean of some members, and what its confidence rests on.
+    """Return the pass that states the weighted mean of some members, and what its confidence rests on.
 
     Args:
         members: The members.

@@ -170,7 +170,7 @@ class EBCC:
 
 
 def _own(fitting: Fitting, seed: int) -> Fitting:
-    """The options of one start: its checkpoint is a file of its own."""
+    """Return the options of one start: its checkpoint is a file of its own."""
     if fitting.checkpoint is None:
         return fitting
     return replace(fitting, checkpoint=Path(f"{fitting.checkpoint}.{seed}"))

@@ -134,12 +134,12 @@ class Ensemble:
             yield Member(1.0 - weight, posterior_of_votes(vote_shares(votes), votes, times))
 
     def confusion_weight(self, labels: CrowdLabels, times: Floats | None = None) -> float:
-        """The weight of Dawid-Skene, by the labels per annotator and class."""
+        """Return the weight of Dawid-Skene, by the labels per annotator and class."""
         often = None if times is None else times[labels.unit]
         return self._weight(sum_by(labels.annotator, len(labels.annotators), often), labels.n_classes)
 
     def _weight(self, given: Floats, n_classes: int) -> float:
-        """The weight of Dawid-Skene where each annotator gave given[j] labels."""
+        """Return the weight of Dawid-Skene where each annotator gave given[j] labels."""
         if len(given) * n_classes**2 > MOST_CELLS:
             return 0.0
         each = float(given.sum()) / max(int(np.count_nonzero(given)) * n_classes, 1)
@@ -180,7 +180,7 @@ Infer = Callable[[DawidSkene | MACE], Estimate]
 
 
 def pool(members: Sequence[Member], votes: Floats, calibration: Calibration | None) -> Beliefs:
-    """The weighted mean of what the members state; of their own posteriors without a calibration."""
+    """Return the weighted mean of what the members state; of their own posteriors without a calibration."""
     total = sum(member.weight for member in members)
     if calibration is None:
         return np.asarray(sum(member.weight / total * member.posterior for member in members))
@@ -192,7 +192,7 @@ def pool(members: Sequence[Member], votes: Floats, calibration: Calibration | No
 
 
 def own_checkpoint(fitting: Fitting, member: str) -> Fitting:
-    """The options of a member's fit: its checkpoint is a file of its own beside the ensemble's."""
+    """Return the options of a member's fit: its checkpoint is a file of its own beside the ensemble's."""
     if fitting.checkpoint is None:
         return fitting
     path = Path(fitting.checkpoint)

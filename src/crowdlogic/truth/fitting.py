@@ -232,7 +232,7 @@ class Iterations:
             self.state = shared | {UNITS: self.blocks.scatter(of_units)}
 
     def _gathered(self, state: State) -> State:
-        """The parameters with everything that belongs to units as whole arrays."""
+        """Return the parameters with everything that belongs to units as whole arrays."""
         if UNITS not in state:
             return state
         shared = {name: array for name, array in state.items() if name != UNITS}
@@ -251,7 +251,7 @@ def _warn_not_converged(name: str, limits: Convergence, iterations: int, gain: f
 
 
 def _caller_level() -> int:
-    """How many calls ago, seen from who asks, the package was entered: a warning shows the user's own line."""
+    """Return how many calls ago, seen from who asks, the package was entered: a warning shows the user's own line."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
@@ -350,13 +350,13 @@ class EngineFit:
     calibration: Calibration | None = None
 
     def stream(self) -> Iterator[tuple[slice, Beliefs]]:
-        """q[i, k] of the units of each shard, in their order."""
+        """Yield q[i, k] of the units of each shard, in their order."""
         found = self.engine.stream(self.beliefs.step, self.beliefs.parameters, self.beliefs.states)
         for units, state in found:
             yield units, state[Q]
 
     def gather(self) -> Beliefs:
-        """q[i, k] of all units."""
+        """Return q[i, k] of all units."""
         return np.asarray(self.engine.concat(self.beliefs.step, self.beliefs.parameters, self.beliefs.states)[Q])
 
 
@@ -483,7 +483,7 @@ class Patterns:
 
 
 def find_patterns(labels: CrowdLabels, fixed: Ints | None = None) -> Patterns | None:
-    """The patterns of labels of single items; None where there are no such numbers.
+    """Return the patterns of labels of single items; None where there are no such numbers.
 
     Args:
         labels: The labels.
@@ -506,7 +506,7 @@ def find_patterns(labels: CrowdLabels, fixed: Ints | None = None) -> Patterns | 
 
 
 def paying_patterns(labels: CrowdLabels, fixed: Ints | None = None) -> Patterns | None:
-    """The patterns, where there are so few of them that to compute each once pays; else None."""
+    """Return the patterns, where there are so few of them that to compute each once pays; else None."""
     if labels.n_labels < LARGE or not _is_packable(labels):
         return None
     if labels.n_units > SAMPLE:  # a sample of the units, spread over all, has hardly fewer patterns than it has units
@@ -520,7 +520,7 @@ def paying_patterns(labels: CrowdLabels, fixed: Ints | None = None) -> Patterns 
 def pattern_shards(
     labels: CrowdLabels, times: Floats, *, fixed: Ints | None = None, compiled: bool | None = None
 ) -> Shards:
-    """The engine over patterns: labels of which each unit stands for many.
+    """Return the engine over patterns: labels of which each unit stands for many.
 
     Args:
         labels: The labels of each pattern.
@@ -544,7 +544,7 @@ def _is_packable(labels: CrowdLabels) -> bool:
 
 
 def _pattern_codes(labels: CrowdLabels, fixed: Ints) -> Ints | None:
-    """code[i], the labels of each unit as one number; None where there is none."""
+    """Return code[i], the labels of each unit as one number; None where there is none."""
     if not _is_packable(labels):
         return None
     repeated = (labels.unit[1:] == labels.unit[:-1]) & (labels.annotator[1:] == labels.annotator[:-1])
@@ -571,7 +571,7 @@ def _digits(labels: CrowdLabels, rows: Ints | slice = slice(None)) -> Ints:
 
 
 def _sample_codes(labels: CrowdLabels, units: Ints) -> Ints:
-    """The numbers of some units, which are sorted."""
+    """Return the numbers of some units, which are sorted."""
     begin, end = np.searchsorted(labels.unit, units), np.searchsorted(labels.unit, units, side="right")
     rows = np.concatenate([np.arange(a, b) for a, b in zip(begin, end, strict=True)] or [np.empty(0, np.int64)])
     owner = np.repeat(np.arange(len(units)), end - begin)

@@ -38,7 +38,7 @@ class Incremental:
         *,
         fitting: Fitting = DEFAULT_FIT,
     ) -> Incremental:
-        """The first estimate, ready to be updated."""
+        """Return the first estimate, ready to be updated."""
         estimate = infer_truth(method, labels, corpus, fitting=fitting)
         return cls(method=method, labels=labels, estimate=estimate, corpus=corpus)
 

@@ -113,7 +113,7 @@ class VoteStep:
 
 
 def _unit_names(labels: CrowdLabels, units: Ints) -> pl.Series:
-    """The item of each unit, and its position in a sequence."""
+    """Return the item of each unit, and its position in a sequence."""
     item = labels.item_of_unit[units]
     names = as_text(labels.items.gather(item))
     return names if labels.offsets is None else names + pl.Series(units - labels.offsets[item]).cast(pl.String)

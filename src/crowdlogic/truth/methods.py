@@ -47,7 +47,7 @@ WHAT_IT_IS = (
 
 
 def truth_method(name: str) -> TruthMethod:
-    """The method of that name, with its defaults."""
+    """Return the method of that name, with its defaults."""
     method: TruthMethod = TRUTH_METHODS.load(name)()
     return method
 
@@ -98,22 +98,22 @@ def _called(method: Any) -> str:
 
 
 def needs_sequences(name: str) -> bool:
-    """Whether a method models transitions between tags, and so takes sequences only."""
+    """Return whether a method models transitions between tags, and so takes sequences only."""
     return bool(getattr(TRUTH_METHODS.load(name), "needs_sequences", False))
 
 
 def uses_anchors(name: str) -> bool:
-    """Whether a method can use items whose truth is known."""
+    """Return whether a method can use items whose truth is known."""
     return bool(getattr(TRUTH_METHODS.load(name), "uses_anchors", True))
 
 
 def takes_partial_labels(name: str) -> bool:
-    """Whether a method has confusion matrices, in which labels that say which class it is not have a meaning."""
+    """Return whether a method has confusion matrices, in which labels that say which class it is not have a meaning."""
     return bool(getattr(TRUTH_METHODS.load(name), "takes_partial_labels", False))
 
 
 def applicable_methods(labels: CrowdLabels) -> list[str]:
-    """The names of the methods that can take these labels."""
+    """Return the names of the methods that can take these labels."""
     suitable = [name for name in TRUTH_METHODS.loadable() if labels.is_sequential or not needs_sequences(name)]
     return [name for name in suitable if labels.negated is None or takes_partial_labels(name)]
 
@@ -133,7 +133,7 @@ WHY_ENSEMBLE = "it weighs confusion matrices by how many labels there are for th
 
 
 def choose_method(labels: CrowdLabels) -> tuple[str, str]:
-    """The name of the method that suits the labels, and the reason.
+    """Return the name of the method that suits the labels, and the reason.
 
     Labels that say which class it is not: dawid-skene, or bsc-seq for sentences. Where most labels come from annotators
     who only ever give one class, such as labelling functions: mace. Other single items: the pool, in which the vote

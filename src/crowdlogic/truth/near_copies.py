@@ -287,7 +287,7 @@ def _measure_pair(label_a: Ints, label_b: Ints, others: Floats) -> tuple[float, 
 
 
 def _kappa(unit: Ints, annotator: Ints, label: Ints, first: Ints, second: Ints, *, shape: tuple[int, int]) -> Floats:
-    """kappa[p], Cohen's kappa of each pair, with the class frequencies of all labels of the two."""
+    """Return kappa[p], Cohen's kappa of each pair, with the class frequencies of all labels of the two."""
     n_annotators = shape[1]
     n_classes = int(label.max(initial=0)) + 1
     ones = np.ones(len(unit))

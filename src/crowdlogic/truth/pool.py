@@ -123,7 +123,7 @@ class MethodPool:
         )
 
     def pooled(self, labels: CrowdLabels, members: PoolMembers, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
-        """The weighted mean of the members, stated with the dependence of the labels."""
+        """Return the weighted mean of the members, stated with the dependence of the labels."""
         votes, calibration = labels.votes(), None
         mace, dawid_skene, doubt = members.mace, members.dawid_skene, 0.0
         if self.dependence is not None:
@@ -151,11 +151,11 @@ class MethodPool:
         return replace(found, calibration=calibration)
 
     def confusion_weight(self, labels: CrowdLabels) -> float:
-        """The weight of Dawid-Skene, by the labels per annotator and class."""
+        """Return the weight of Dawid-Skene, by the labels per annotator and class."""
         return self._weight(labels.labels_per_annotator(), labels.n_classes)
 
     def _weight(self, given: Ints | Floats, n_classes: int) -> float:
-        """The weight of Dawid-Skene where each annotator gave given[j] labels."""
+        """Return the weight of Dawid-Skene where each annotator gave given[j] labels."""
         if len(given) * n_classes**2 > MOST_CELLS:
             return 0.0
         each = float(given.sum()) / max(int(np.count_nonzero(given)) * n_classes, 1)

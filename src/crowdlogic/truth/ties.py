@@ -41,7 +41,7 @@ class Ties(StrEnum):
 
     @classmethod
     def named(cls, name: str) -> Ties:
-        """The policy of that name."""
+        """Return the policy of that name."""
         try:
             return cls(name)
         except ValueError:
@@ -49,12 +49,12 @@ class Ties(StrEnum):
 
 
 def best_classes(scores: Floats) -> Bools:
-    """best[i, k], whether no class scores higher than k for unit i."""
+    """Return best[i, k], whether no class scores higher than k for unit i."""
     return np.asarray(scores >= row_maxima(scores)[:, None] - TOLERANCE)
 
 
 def count_best(best: Bools) -> Ints:
-    """How many classes of each unit are equally good."""
+    """Return how many classes of each unit are equally good."""
     return np.asarray(np.einsum("ik->i", best.view(np.int8), dtype=np.int64))
 
 
@@ -67,7 +67,7 @@ def winners(
     seed: int = 0,
     unit_names: Callable[[Ints], pl.Series] | None = None,
 ) -> Ints:
-    """winner[i], one of the best classes of each unit.
+    """Return winner[i], one of the best classes of each unit.
 
     Args:
         best: best[i, k].
@@ -94,14 +94,14 @@ def winners(
 
 
 def draw_by_name(names: pl.Series, classes: Classes, seed: int) -> Floats:
-    """draws[i, k], uniform from 0 to 1: the same for the same names of unit and class and the same seed."""
+    """Return draws[i, k], uniform from 0 to 1: the same for the same names of unit and class and the same seed."""
     unit = _scramble(_hash_names(names) + _scramble(np.array([seed % 2**64], dtype=np.uint64)))
     known = _hash_names(pl.Series([str(name) for name in classes], dtype=pl.String))
     return np.asarray(_scramble(unit[:, None] + known) / 2.0**64)
 
 
 def _hash_names(names: pl.Series) -> Hashes:
-    """A number for each name, the same on every machine: its bytes as digits, up to 2^64."""
+    """Return a number for each name, the same on every machine: its bytes as digits, up to 2^64."""
     encoded = names.cast(pl.Binary).to_list()
     width = int(names.str.len_bytes().max() or 1)  # type: ignore[arg-type]
     if width > LONG_NAME:
@@ -121,7 +121,7 @@ def _scramble(numbers: Hashes) -> Hashes:
 
 
 def _positions(order: Sequence[Any] | None, classes: Classes) -> Ints:
-    """The classes' codes in the order given, which must name each class once."""
+    """Return the classes' codes in the order given, which must name each class once."""
     named = [str(name) for name in order or ()]
     known = [str(name) for name in classes]
     if len(set(named)) != len(named) or set(known) - set(named):

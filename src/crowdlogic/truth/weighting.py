@@ -242,7 +242,7 @@ class DistanceStep:
 
 
 def weighted_votes(labels: CrowdLabels, weight: Floats) -> Floats:
-    """votes[i, k], the sum of the weights of the annotators who gave k, times the weights of their labels."""
+    """Return votes[i, k], the sum of the weights of the annotators who gave k, times the weights of their labels."""
     # over the flat index i * K + k
     cell = labels.unit.astype(np.int64) * labels.n_classes + labels.label
     each = weight[labels.annotator] if labels.weight is None else weight[labels.annotator] * labels.weight
@@ -250,7 +250,7 @@ def weighted_votes(labels: CrowdLabels, weight: Floats) -> Floats:
 
 
 def distances(labels: CrowdLabels, votes: Floats) -> tuple[Floats, Floats]:
-    """distance[j], how many labels of j differ from the answer (a tie counts in parts), and given[j]."""
+    """Return distance[j], how many labels of j differ from the answer (a tie counts in parts), and given[j]."""
     best = best_classes(_unit_scale(votes))
     answers = best / best.sum(axis=1, keepdims=True)
     # differs[row], 0 where the label is the answer, 1 - 1/r where it is one of r tied answers, else 1

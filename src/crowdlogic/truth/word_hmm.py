@@ -147,7 +147,7 @@ class WordHMM:
         return annotators.arrays() | self.chain.from_beliefs(q) | self.words.concentrations(q, self.word_count)
 
     def step(self, state: State) -> tuple[State, float]:
-        """An E- and an M-step: the next parameters, and the bound of those given."""
+        """Return an E- and an M-step: the next parameters, and the bound of those given."""
         found, _ = self._sweep(state)
         bound = float(found[EVIDENCE]) + self.model.log_prior(self.engine, state)
         bound -= self.chain.divergence(state) + self.words.divergence(state, self.word_count)
@@ -166,7 +166,7 @@ class WordHMM:
         return found, q
 
     def unary(self, state: State) -> Floats:
-        """unary[i, k], the log evidence of annotators and words for each tag of each unit."""
+        """Return unary[i, k], the log evidence of annotators and words for each tag of each unit."""
         return sum_evidence(self.engine, self.model.load(state).log_table) + self.words.log_likelihood(state)
 
     def beliefs(self, state: State) -> Beliefs:
@@ -174,7 +174,7 @@ class WordHMM:
         return np.asarray(self._sweep(state, keep=True)[1])
 
     def best_path(self, state: State) -> Ints:
-        """The most probable valid tags of every sequence."""
+        """Return the most probable valid tags of every sequence."""
         return self.chain.decode(self.unary(state), state)
 
 
@@ -195,7 +195,7 @@ class FitsSequences:
         return self.fit_tags(labels, corpus, fitting, engine)
 
     def arrange(self, labels: CrowdLabels) -> CrowdLabels:
-        """The tags as its shards hold them."""
+        """Return the tags as its shards hold them."""
         return labels
 
     def fit_tags(
@@ -261,12 +261,12 @@ def fit_word_hmm(
 
 
 def _transitions(state: State) -> Mapping[str, Floats]:
-    """The mean transitions and starts."""
+    """Return the mean transitions and starts."""
     return {name: dirichlet.mean(state[name], axis=-1) for name in ("transitions", "start")}
 
 
 def require_sequences(name: str, labels: CrowdLabels) -> Ints:
-    """The offsets of the sequences; an error if the labels are of single items."""
+    """Return the offsets of the sequences; an error if the labels are of single items."""
     if labels.offsets is None:
         raise OptionError(
             f"{name} is for sequences: tags of the tokens of sentences. These labels are of single items; "

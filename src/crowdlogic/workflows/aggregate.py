@@ -107,7 +107,7 @@ def relabel_table(estimate: Estimate, labels: CrowdLabels, corpus: Corpus | None
 
 
 def _describe_votes(labels: CrowdLabels) -> pl.Series:
-    """votes[s] of every item: ann: x; bob: y."""
+    """Return votes[s] of every item: ann: x; bob: y."""
     rows = pl.DataFrame(
         {
             "item": labels.unit,
@@ -147,7 +147,7 @@ def configured_method(name: str, *, seed: int = 0, dependence: Dependence | None
 
 
 def limit_iterations(method: Any, iterations: int | None) -> Any:
-    """The method with that maximum number of iterations, if it makes any."""
+    """Return the method with that maximum number of iterations, if it makes any."""
     limits = getattr(method, "convergence", None)
     if iterations is None or not isinstance(limits, Convergence):
         return method
@@ -162,7 +162,7 @@ def parse_dependence(name: str, *, option: str = "--dependence") -> Dependence |
 
 
 def suggest_method(labels: CrowdLabels, *, anchored: bool = False) -> tuple[str, str]:
-    """The name of the method that suits the labels, and why; with anchors, one that can use them."""
+    """Return the name of the method that suits the labels, and why; with anchors, one that can use them."""
     name, reason = choose_method(labels)
     if anchored and not uses_anchors(name):
         return ("ensemble" if labels.is_sequential else "pool"), "it can use anchors"
@@ -170,7 +170,7 @@ def suggest_method(labels: CrowdLabels, *, anchored: bool = False) -> tuple[str,
 
 
 def methods_to_compare(names: Sequence[str], labels: CrowdLabels, *, option: str, anchored: bool = False) -> list[str]:
-    """The names of the methods to compare, each once: those that were named, or all that can take the labels.
+    """Return the names of the methods to compare, each once: those that were named, or all that can take the labels.
 
     Args:
         names: The names, or the one name `all`.
@@ -207,7 +207,7 @@ def _name_truths(known: Answers, labels: CrowdLabels) -> dict[Any, Any]:
 
 
 def collect_convergence_warnings() -> AbstractContextManager[list[str]]:
-    """A list that holds, after the block, what fits within it warned about, each sentence once."""
+    """Return a list that holds, after the block, what fits within it warned about, each sentence once."""
     return collect_warnings(ConvergenceWarning)
 
 
@@ -384,7 +384,7 @@ class Aggregated:
         return self.answers.mistakes if self.expected is not None and self.expected.n >= FEW_ANSWERS else ""
 
     def table(self) -> ResultTable:
-        """The scores."""
+        """Return the scores."""
         rows = [(score, percent(value)) for score, value in self.scores.items()]
         return ResultTable(title=self.method, columns=["score", "value"], rows=rows)
 
@@ -538,7 +538,7 @@ def check_answers(options: AggregateOptions) -> None:
 
 
 def read_for_fit(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
-    """The labels, the gold, and what fits are given beside them."""
+    """Return the labels, the gold, and what fits are given beside them."""
     by_file = options.input.by_file(options.labels, options.anchors, options.gold, options.items)
     crowd = by_file[options.labels].read_crowd(options.labels)
     if options.items is not None:

@@ -52,7 +52,7 @@ class AgreementResult:
         return ResultTable(title=f"agreement in {self.labels}", columns=columns, rows=rows)
 
     def figures(self) -> dict[str, Any]:
-        """The same as plain data, by name."""
+        """Return the same as plain data, by name."""
         return {one.name: asdict(one) for one in self.coefficients}
 
 

@@ -177,7 +177,7 @@ class DemoResult:
         return ResultTable(title=title, columns=["method", *SCORES.values()], rows=rows)
 
     def figures(self) -> dict[str, Any]:
-        """The same figures as plain data."""
+        """Return the same figures as plain data."""
         return {
             "simulated": self.simulation.description,
             "agreement": krippendorff_alpha(self.simulation),

@@ -75,11 +75,11 @@ class LabelFacts:
     functions: int
 
     def figures(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return the same as plain data."""
         return asdict(self)
 
     def rows(self) -> list[tuple[str, str]]:
-        """The same as rows of a table: what, and how many."""
+        """Return the same as rows of a table: what, and how many."""
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.kinds.items())
         rows = [
             ("sentences" if self.tokens is not None else "items", f"{self.items:,}{self._seldom_labelled()}"),
@@ -210,7 +210,7 @@ class Capabilities:
     others: tuple[Capability, ...]
 
     def figures(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return the same as plain data."""
         return {
             "methods": list(self.methods),
             "refused_methods": self.refused,
@@ -220,7 +220,7 @@ class Capabilities:
         }
 
     def rows(self) -> list[tuple[str, str]]:
-        """The same as rows of a table: what, and whether."""
+        """Return the same as rows of a table: what, and whether."""
         rows = [("truth methods", ", ".join(self.methods)), ("suggested", f"{self.suggested} ({self.reason})")]
         for why in dict.fromkeys(self.refused.values()):
             names = ", ".join(name for name, reason in self.refused.items() if reason == why)
@@ -251,7 +251,7 @@ def find_capabilities(labels: CrowdLabels, facts: LabelFacts) -> Capabilities:
 
 
 def _agreement(labels: CrowdLabels) -> list[Capability]:
-    """The coefficients with an interval, and those that are undefined, with the reason."""
+    """Return the coefficients with an interval, and those that are undefined, with the reason."""
     found = agreement(labels, replicates=0)
     defined = [one.title for one in found if one.reason is None]
     undefined = [Capability(name=one.title, possible=False, remark=one.reason) for one in found if one.reason]
@@ -359,7 +359,7 @@ class Diagnosis:
         return found
 
     def figures(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return the same as plain data."""
         return {
             "file": self.file,
             "format": self.format,
@@ -443,7 +443,7 @@ def _find_columns(options: DoctorOptions, format: FileFormat, crowd: Crowd) -> t
 
 
 def _answers_file(format: FileFormat, facts: LabelFacts) -> str:
-    """A name for the consensus: in the tool's own shape where the tool's format can hold it."""
+    """Return a name for the consensus: in the tool's own shape where the tool's format can hold it."""
     if format.is_tool_export and format.overrides("encode_estimate") and not format.writes_folder:
         return f"consensus{format.suffixes[0]}"
     return "truth.conll" if facts.tokens is not None else "truth.csv"
@@ -478,7 +478,7 @@ def _first_steps(options: DoctorOptions, format: FileFormat, facts: LabelFacts, 
 
 
 def _given_words(options: DoctorOptions) -> str:
-    """The options for reading that the user gave, as they are to be given again."""
+    """Return the options for reading that the user gave, as they are to be given again."""
     given = options.input
     words = [f" --column {shlex.quote(f'{role}={name}')}" for role, name in (given.columns or {}).items()]
     words += [f" --format {given.format}"] if given.format else []
@@ -490,7 +490,7 @@ def _given_words(options: DoctorOptions) -> str:
 
 
 def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) -> Diagnosis:
-    """The diagnosis of a file that cannot be read as labels: what would help, or what else it is."""
+    """Return the diagnosis of a file that cannot be read as labels: what would help, or what else it is."""
     guessed = tuple(_guessed_columns(options))
     found = _describe_with_other_options(options, format) or _describe_other_contents(options, format)
     if found is not None and not guessed:
@@ -508,7 +508,7 @@ def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) 
 
 
 def _guessed_columns(options: DoctorOptions) -> Iterator[str]:
-    """The command that names the columns of a table of labels, where their contents leave one choice."""
+    """Yield the command that names the columns of a table of labels, where their contents leave one choice."""
     given = options.input
     words = None if given.wide else _attempt(lambda: suggest_columns(options.file, given.format, given.columns))
     if words:
@@ -516,7 +516,7 @@ def _guessed_columns(options: DoctorOptions) -> Iterator[str]:
 
 
 def _describe_with_other_options(options: DoctorOptions, format: FileFormat) -> Diagnosis | None:
-    """The diagnosis with the first options that make the file readable."""
+    """Return the diagnosis with the first options that make the file readable."""
     for given, tried in _other_options(options, format):
         crowd = _attempt(bind(tried.read_crowd_plainly, options.file))
         if crowd is None or (tried.wide and not _is_plausible(crowd)):
@@ -556,7 +556,7 @@ def _is_plausible(crowd: Crowd) -> bool:
 
 
 def _describe_other_contents(options: DoctorOptions, format: FileFormat) -> Diagnosis | None:
-    """The diagnosis of a file that holds answers or items instead of labels by annotators."""
+    """Return the diagnosis of a file that holds answers or items instead of labels by annotators."""
     file, columns = options.file, options.input.columns
     known = Diagnosis(file=file, format=format.name, title=format.title, contents="")
     answers = _attempt(lambda: read_answers(file, format=options.input.format, columns=columns))

@@ -86,7 +86,7 @@ class Evaluation:
     notices: tuple[str, ...]
 
     def tables(self) -> list[ResultTable]:
-        """The scores, and for spans those of each type."""
+        """Return the scores, and for spans those of each type."""
         overall = [(name, percent(value) if name in SHARES else value) for name, value in self.scores.items()]
         tables = [ResultTable(title=self.title, columns=["score", "value"], rows=overall)]
         if self.by_type:
@@ -99,7 +99,7 @@ class Evaluation:
         return tables
 
     def figures(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return the same as plain data."""
         return {**self.scores, **({"per_type": self.by_type} if self.by_type else {})}
 
 
@@ -143,7 +143,7 @@ def _describe_known(pair: AlignedAnswers, noun: str) -> Iterator[str]:
 
 
 def _describe_missing(missing: int, n: int, policy: Unanswered, *, is_tags: bool) -> Iterator[str]:
-    """How many have gold and no answer, and what became of them."""
+    """Yield how many have gold and no answer, and what became of them."""
     if not missing:
         return
     noun = "token" if is_tags else "item"
@@ -163,7 +163,7 @@ def _inputs_by_file(options: EvaluateOptions) -> dict[str, InputOptions]:
 
 
 def _read(options: EvaluateOptions) -> tuple[Answers, Answers]:
-    """The answers, of a file, a run or a saved estimate; and the gold, of a file or of the run itself."""
+    """Return the answers, of a file, a run or a saved estimate; and the gold, of a file or of the run itself."""
     home, kept = Path(options.predicted), None
     by_file = _inputs_by_file(options)
     if is_run(home):

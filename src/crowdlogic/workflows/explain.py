@@ -67,14 +67,14 @@ class Explanation:
         )
 
     def tables(self) -> list[ResultTable]:
-        """A sentence at a glance, or a single unit source by source."""
+        """Return a sentence at a glance, or a single unit source by source."""
         if not self.units:
             return []
         made = tokens_table(self.evidence) if len(self.units) > 1 else unit_table(self.evidence, self.units[0])
         return [ResultTable(title=made.title, columns=made.columns, rows=made.rows)]
 
     def figures(self) -> dict[str, Any]:
-        """The evidence as plain data."""
+        """Return the evidence as plain data."""
         found = self.evidence
         return {
             "item": found.item,

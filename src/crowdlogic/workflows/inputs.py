@@ -141,7 +141,7 @@ def _is_device(path: Path) -> bool:
 
 
 def _is_same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to the same file, which need not exist yet."""
+    """Return whether two paths lead to the same file, which need not exist yet."""
     return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
@@ -191,7 +191,7 @@ def default_answers(source: str, input: ReadOptions, *, read_as: str | None = No
 
 
 def _holds_tags(source: str, input: ReadOptions) -> bool:
-    """Whether the header of a csv file names a column of tags and none of labels."""
+    """Return whether the header of a csv file names a column of tags and none of labels."""
     header = InputFile(source).head().partition(b"\n")[0].decode("utf-8", "replace")
     names = [name.strip().strip('"') for name in re.split(r"[,;\t]", header)]
     chosen = {role: name for role, name in (input.columns or {}).items() if name in names}
@@ -200,7 +200,7 @@ def _holds_tags(source: str, input: ReadOptions) -> bool:
 
 
 def _is_own_output(path: Path) -> bool:
-    """Whether a file has the columns of answers: item, label (or tags) and confidence."""
+    """Return whether a file has the columns of answers: item, label (or tags) and confidence."""
     try:
         columns = set(read_table(path)[0].columns)
     except (DataError, OptionError):
@@ -296,7 +296,7 @@ def _mean_length(column: pl.Series) -> float:
 
 
 def _is_like_labels(cells: pl.DataFrame, roles: Mapping[str, str], counts: Mapping[str, int]) -> bool:
-    """Whether annotators label an item once, but for a few repeats, and some annotators of an item agree."""
+    """Return whether annotators label an item once, but for a few repeats, and some annotators of an item agree."""
     item, annotator, label = (roles[role] for role in NEEDED)
     if counts[label] > MOST_CLASSES or counts[annotator] >= counts[item]:
         return False
@@ -306,17 +306,17 @@ def _is_like_labels(cells: pl.DataFrame, roles: Mapping[str, str], counts: Mappi
 
 
 def _has_repeats(cells: pl.DataFrame, roles: Mapping[str, str]) -> bool:
-    """Whether some annotator labelled an item twice, in different rows."""
+    """Return whether some annotator labelled an item twice, in different rows."""
     return cells.select(roles["item"], roles["annotator"]).n_unique() < len(cells)
 
 
 def _has_disagreement(cells: pl.DataFrame, roles: Mapping[str, str], counts: Mapping[str, int]) -> bool:
-    """Whether some item has two different labels."""
+    """Return whether some item has two different labels."""
     return cells.select(roles["item"], roles["label"]).n_unique() > counts[roles["item"]]
 
 
 def _text_column(cells: pl.DataFrame, roles: Mapping[str, str], texts: list[str]) -> dict[str, str]:
-    """The one column of texts that belong to the items, if there is exactly one."""
+    """Return the one column of texts that belong to the items, if there is exactly one."""
     n_items = cells[roles["item"]].n_unique()
     fitting = [name for name in texts if cells.select(roles["item"], name).n_unique() == n_items]
     return {"text": fitting[0]} if "text" not in roles and len(fitting) == 1 else {}
@@ -345,7 +345,7 @@ class InputOptions(ReadOptions):
             raise LabelError(f"{problem} By what the columns hold, this may be it: {words}") from problem
 
     def read_crowd_plainly(self, path: str) -> Crowd:
-        """The same without suggestions."""
+        """Return the same without suggestions."""
         return read_crowd(path, **{one.name: getattr(self, one.name) for one in fields(self) if one.name != "features"})
 
     def read_corpus(self, path: str) -> Corpus:
@@ -359,7 +359,7 @@ class InputOptions(ReadOptions):
         return self.features if items is None and is_npz(self.features) else items
 
     def read_answers(self, path: str) -> Answers:
-        """The answers, or the gold, of a file."""
+        """Return the answers, or the gold, of a file."""
         return read_answers(path, format=self.format, columns=self.columns)
 
     def by_file(self, labels: str, *others: str | None, optional: Sequence[str] = ()) -> dict[str, InputOptions]:
@@ -398,12 +398,12 @@ def _split_list(text: str) -> list[str]:
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:
-    """Names separated by commas; None where no text was given."""
+    """Return names separated by commas; None where no text was given."""
     return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def read_vocabulary(tables: Iterable[str] | None) -> Vocabulary:
-    """The built-in predicates, and those whose facts are in tables, from texts such as Similar=similar.csv."""
+    """Return the built-in predicates, and those whose facts are in tables, from texts such as Similar=similar.csv."""
     from crowdlogic.rules.predicates import Vocabulary
 
     vocabulary = Vocabulary()
@@ -422,7 +422,7 @@ def _split_pair(text: str, option: str, form: str) -> tuple[str, str]:
 
 
 def _format_for(path: str, given: str | None) -> str | None:
-    """The format that was given, for a file whose suffix names no format."""
+    """Return the format that was given, for a file whose suffix names no format."""
     return None if formats_by_suffix(path) else given
 
 
@@ -454,7 +454,7 @@ def _require_column(role: str, column: str, headers: Mapping[str, Sequence[str] 
 
 
 def _header(path: str, format: str | None) -> list[str] | None:
-    """The columns of a file; None for standard input, which can be read once only."""
+    """Return the columns of a file; None for standard input, which can be read once only."""
     if path == STANDARD_STREAM:
         return None
     is_table = isinstance(find_format(path, format), TableFormat)

@@ -85,7 +85,7 @@ class MethodComparison:
         )
 
     def figures(self) -> dict[str, Any]:
-        """The same as plain data, by method."""
+        """Return the same as plain data, by method."""
         names = [one.name for one in self.results]
         return {
             one.name: {

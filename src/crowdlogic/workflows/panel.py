@@ -86,7 +86,7 @@ class PanelResult:
         return [str(name) for name in self.labels.annotators.to_list()]
 
     def judge_scores(self) -> tuple[Ints, Ints]:
-        """right[j] and checked[j]: the labels of each judge on gold items."""
+        """Return right[j] and checked[j]: the labels of each judge on gold items."""
         size = len(self.labels.annotators)
         on_gold = self.gold[self.labels.unit] != UNKNOWN
         hit = on_gold & (self.gold[self.labels.unit] == self.labels.label)
@@ -114,7 +114,7 @@ class PanelResult:
         return self.names[int(total.argmax())], float(right[np.arange(FOLDS), picked].sum() / len(units))
 
     def sentences(self) -> list[str]:
-        """The findings, one sentence each."""
+        """Return the findings, one sentence each."""
         found, names = self.found, self.names
         said = [f"{pluralise(len(names), 'judge')}, worth about {_votes(found.calibration.effective_votes or 0.0)}."]
         group = found.similarity.group
@@ -194,7 +194,7 @@ class PanelResult:
         return None if tested is None else tested.winning_rate
 
     def figures(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return the same as plain data."""
         found, (hits, seen), (low, high) = self.found, self.judge_scores(), self.found.reliability_range
         wrong = found.mistakes
         return {
@@ -366,7 +366,7 @@ def read_groups(path: str, labels: CrowdLabels) -> Ints:
 
 
 def score_names(path: str) -> tuple[str, ...] | None:
-    """The different scores of a file of numbers with decimals, as names of classes; None for any other file."""
+    """Return the different scores of a file of numbers with decimals, as names of classes; None for any other file."""
     if path == STANDARD_STREAM or not path.endswith((".csv", ".tsv", ".csv.gz", ".parquet")):
         return None
     table, source = read_table(path)
@@ -381,7 +381,7 @@ def score_names(path: str) -> tuple[str, ...] | None:
 
 
 def _numbers(classes: tuple[Any, ...]) -> Floats | None:
-    """The classes as numbers, or None."""
+    """Return the classes as numbers, or None."""
     try:
         numbers = np.array([float(str(name)) for name in classes])
     except ValueError:
@@ -390,7 +390,7 @@ def _numbers(classes: tuple[Any, ...]) -> Floats | None:
 
 
 def _is_finer(values: Floats, truths: Floats) -> bool:
-    """Whether labels have a finer scale than the gold: decimals, other values, or many for 0 and 1."""
+    """Return whether labels have a finer scale than the gold: decimals, other values, or many for 0 and 1."""
     if len(truths) < 2 or len(values) <= len(truths):
         return False
     decimals = bool((values % 1 != 0).any()) and not (truths % 1 != 0).any()
@@ -430,7 +430,7 @@ def _gold_notices(labels: CrowdLabels, gold: Ints, source: str) -> list[str]:
 
 
 def _similar_names(labels: CrowdLabels) -> list[str]:
-    """Names of annotators that differ in case or in spaces only."""
+    """Return names of annotators that differ in case or in spaces only."""
     names = [str(name) for name in labels.annotators.to_list()]
     folded = Counter(" ".join(name.lower().split()) for name in names)
     twice = [name for name in names if folded[" ".join(name.lower().split())] > 1]
@@ -440,10 +440,10 @@ def _similar_names(labels: CrowdLabels) -> list[str]:
 
 
 def _votes(count: float) -> str:
-    """A number of votes in words."""
+    """Return a number of votes in words."""
     return "one vote" if count < 1.05 else f"{count:.1f} votes" if count < 9.95 else f"{count:.0f} votes"
 
 
 def _and(names: list[str]) -> str:
-    """Names in a sentence: a, b and c."""
+    """Return names in a sentence: a, b and c."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -101,7 +101,7 @@ def plot_confusion(
 
 
 def plot_calibration(source: Source, labels: CrowdLabels | None = None, *, gold: Any = None) -> Figure:
-    """Whether answers are right as often as their confidence says, by gold.
+    """Return whether answers are right as often as their confidence says, by gold.
 
     Args:
         source: A run, a fit, an estimate (then with its labels), or labels alone.
@@ -168,7 +168,7 @@ def _gold_corpus(estimate: Estimate, gold: Mapping[Any, Any]) -> Corpus:
 
 
 def _without_annotators(estimate: Estimate, labels: CrowdLabels, chosen: Any) -> Estimate:
-    """The same beliefs over some of the annotators."""
+    """Return the same beliefs over some of the annotators."""
     from dataclasses import replace
 
     from crowdlogic.data.labels import find_codes

@@ -119,7 +119,7 @@ def predict(options: PredictOptions) -> Predicted:
 
 
 def _read_items(options: PredictOptions, *, sequential: bool) -> tuple[Corpus, list[str]]:
-    """The items, of the kind that the run learnt from, and how texts were split into tokens, in words."""
+    """Return the items, of the kind that the run learnt from, and how texts were split into tokens, in words."""
     read, notices = _read_texts(options)
     if read.is_sequential and not sequential:
         raise CorpusError(
@@ -138,7 +138,7 @@ def _read_items(options: PredictOptions, *, sequential: bool) -> tuple[Corpus, l
 
 
 def _read_texts(options: PredictOptions) -> tuple[Corpus, list[str]]:
-    """The items of the file; texts without names are numbered, and that is said."""
+    """Return the items of the file; texts without names are numbered, and that is said."""
     given = options.input
     if given.features is not None or is_npz(options.items):
         return given.read_corpus(options.items), []

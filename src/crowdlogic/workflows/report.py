@@ -186,7 +186,7 @@ def is_labels(source: str) -> bool:
 
 
 def _is_export(folder: str) -> bool:
-    """Whether some format knows the files of a folder."""
+    """Return whether some format knows the files of a folder."""
     try:
         detect_format(InputFile(folder))
     except FormatError:
@@ -293,7 +293,7 @@ def compare_itself(inputs: ReportInputs, known: set[str]) -> list[MethodResult]:
 
 
 def inputs_gold(inputs: ReportInputs) -> Answers | None:
-    """The gold of what the report is about; None without any."""
+    """Return the gold of what the report is about; None without any."""
     if inputs.gold is None or not inputs.known.any():
         return None
     labels = inputs.labels
@@ -309,7 +309,7 @@ def write_page(out: str | Path, report: Report) -> None:
 
 
 def describe_flagged(report: Report) -> str:
-    """Every annotator with a flag but for too few labels, each with what is wrong; empty without any."""
+    """Return every annotator with a flag but for too few labels, each with what is wrong; empty without any."""
     rows = report.pages["annotators"].rows if "annotators" in report.pages else ()
     kinds = [(row.name, [flag.kind for flag in row.flags if flag.kind != FlagKind.few]) for row in rows]
     named = [f"{shorten_name(name)} ({', '.join(found)})" for name, found in kinds if found]
@@ -329,7 +329,7 @@ def _write_plots(report: Report, folder: str) -> str:
 
 
 def timestamp() -> str:
-    """The time, to the second, in UTC."""
+    """Return the time, to the second, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

@@ -68,7 +68,7 @@ class CheckedRules:
         return f"{self.source}: {pluralise(len(self.rules), 'rule')}, {pluralise(len(self.findings), 'finding')}"
 
     def figures(self) -> list[dict[str, Any]]:
-        """The findings as plain data."""
+        """Return the findings as plain data."""
         return [{"severity": one.severity, "place": str(one.place), "message": one.what} for one in self.findings]
 
 
@@ -87,7 +87,7 @@ def check_rules(options: CheckRulesOptions) -> CheckedRules:
 
 
 def _known_classes_and_items(options: CheckRulesOptions) -> tuple[Classes | None, Corpus | None]:
-    """The classes and the items, as far as they are known: labels without text give the classes only."""
+    """Return the classes and the items, as far as they are known: labels without text give the classes only."""
     named = None if options.input.classes is None else tuple(options.input.classes)
     if options.labels is not None:
         labels, corpus = _read_labelled(options.labels, options.items, options.input)
@@ -100,7 +100,7 @@ def _known_classes_and_items(options: CheckRulesOptions) -> tuple[Classes | None
 
 
 def _read_labelled(labels: str, items: str | None, input: InputOptions) -> tuple[CrowdLabels, Corpus]:
-    """The labels and the items they are about; items without text where no file gives any."""
+    """Return the labels and the items they are about; items without text where no file gives any."""
     items = input.items_file(items)
     by_file = input.by_file(labels, items)
     crowd = by_file[labels].read_crowd(labels)
@@ -161,7 +161,7 @@ class AuditedRules:
         return tuple(f"{shorten_name(one.rule)}: {one.reason}" for one in self.audits)
 
     def figures(self) -> list[dict[str, Any]]:
-        """The same as plain data."""
+        """Return the same as plain data."""
         return [asdict(one) | {"reason": one.reason} for one in self.audits]
 
 
@@ -264,7 +264,7 @@ class WrittenSuggestions:
         return ResultTable(title="Suggested rules", columns=names, rows=rows)
 
     def figures(self) -> list[dict[str, Any]]:
-        """The same as plain data."""
+        """Return the same as plain data."""
         return [
             asdict(one.verdict)
             | {

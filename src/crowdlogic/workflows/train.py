@@ -159,7 +159,7 @@ class TrainOptions:
         )
 
     def plain(self) -> dict[str, Any]:
-        """The options that are given, as plain data."""
+        """Return the options that are given, as plain data."""
         empty = TrainOptions()
         return {
             one.name: encode_options(getattr(self, one.name))
@@ -241,7 +241,7 @@ def complete_choice(
 
 
 def configure_method(choice: MethodChoice, classes: Classes) -> tuple[LearningMethod, RuleSet | None]:
-    """The method with all its options, and the rules that a preset brings, if the method takes rules.
+    """Return the method with all its options, and the rules that a preset brings, if the method takes rules.
 
     A method takes over what it has in common with the preset's: its classifier, annotators, projector, limits, ...
     """
@@ -266,12 +266,12 @@ def _load_preset(name: str | None, classes: Classes) -> tuple[LogicLNCL, RuleSet
 
 
 def _choose_classifier(model: Any, present: Any) -> Any:
-    """The model of that name; the method's own classifier, with its options, if it already has that name."""
+    """Return the model of that name; the method's own classifier, with its options, if it already has that name."""
     return present if model is None or model == present.name else as_architecture(model)
 
 
 def _with_vectors(method: Any, choice: MethodChoice) -> LearningMethod:
-    """The method with its classifier's vectors and device, which are no plain options."""
+    """Return the method with its classifier's vectors and device, which are no plain options."""
     model = method.classifier
     known = {one.name for one in fields(model)} if is_dataclass(model) else set()
     if choice.vectors is not None:
@@ -364,7 +364,7 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
 
 
 def _read_labelled(options: TrainOptions, by_file: Mapping[str, InputOptions]) -> tuple[CrowdLabels, Corpus]:
-    """The labels and the items they are of."""
+    """Return the labels and the items they are of."""
     path = str(options.labels)
     crowd = by_file[path].read_crowd(path)
     items = options.input.items_file(options.items)
@@ -409,7 +409,7 @@ def _check_kind(choice: MethodChoice, method: LearningMethod, corpus: Corpus, so
 
 
 def _read_vectors(paths: Sequence[str]) -> WordVectors | None:
-    """The word vectors of all files, side by side; None without a file."""
+    """Return the word vectors of all files, side by side; None without a file."""
     sets = [read_vectors(path) for path in paths]
     return concatenate_vectors(*sets) if len(sets) > 1 else sets[0] if sets else None
 
@@ -458,7 +458,7 @@ def _dev_notices(options: TrainOptions, data: TrainingData, method: LearningMeth
 
 
 def _contents(corpus: Corpus) -> list[str] | list[tuple[str, ...]]:
-    """The text or the tokens of each item."""
+    """Return the text or the tokens of each item."""
     if corpus.tokens is not None:
         return [corpus.sentence(s) for s in range(len(corpus.items))]
     return list(corpus.texts or ())
@@ -565,7 +565,7 @@ def prepare_training(
 
 
 def resolve_options(options: TrainOptions, folder: Path, *, config: str | None, resume: bool) -> TrainOptions:
-    """The options over those of a TOML file over those of the run that is resumed."""
+    """Return the options over those of a TOML file over those of the run that is resumed."""
     known = options if config is None else options.override(read_toml(config), where=f"{config}: ")
     if resume and is_run(folder):
         with reading(folder):
@@ -675,14 +675,14 @@ class TrainingOutcome:
         return f"{answers} {describe_scales(self.learned.scales)}"
 
     def table(self) -> ResultTable:
-        """The scores by gold."""
+        """Return the scores by gold."""
         labels = self.learned.task.labels
         name = score_name(labels.classes, sequential=labels.is_sequential)
         rows = [(which, percent(value)) for which, value in self.learned.final.scores.items()]
         return ResultTable(title=f"{name} {self._which_epochs()}", columns=["on", name], rows=rows)
 
     def _which_epochs(self) -> str:
-        """The epoch, or the epochs, that the answers are of."""
+        """Return the epoch, or the epochs, that the answers are of."""
         if self.learned.averaged_from is not None:
             return (
                 f"with weights averaged over epochs {self.learned.averaged_from} to {len(self.learned.refit_history)}"
@@ -690,7 +690,7 @@ class TrainingOutcome:
         return f"at the chosen epoch ({self.learned.chosen})"
 
     def figures(self) -> dict[str, Any]:
-        """The outcome as plain data."""
+        """Return the outcome as plain data."""
         learned = self.learned
         return {
             "method": learned.estimate.method,

@@ -24,7 +24,7 @@ NAN = np.nan
 
 
 def planted(seed: int, *, items: int = 200, annotators: int = 8, classes: int = 3) -> tuple[pd.DataFrame, np.ndarray]:
-    """Labels with holes, and the probabilities of a classifier that is right 7 times in 10."""
+    """Labels with holes, and the probabilities belong to a classifier that is right 7 times in 10."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(classes, size=items)
     right = rng.random((items, annotators)) < rng.uniform(0.5, 0.95, size=annotators)

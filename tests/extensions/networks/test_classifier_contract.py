@@ -358,7 +358,7 @@ def test_nothing_is_learnt_when_nothing_counts(case: Case) -> None:
 def test_targets_that_do_not_fit_are_refused(case: Case) -> None:
     task = case.task()
 
-    with pytest.raises(OptionError, match=r"^targets are \(\d+, \d+\) where \(\d+, \d+\) is expected\.$"):
+    with pytest.raises(OptionError, match=r"^targets have shape \(\d+, \d+\) where \(\d+, \d+\) is expected\.$"):
         built(case, task).fit_epoch(task.corpus, task.targets[:-1])
 
 

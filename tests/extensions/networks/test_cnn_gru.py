@@ -198,5 +198,5 @@ def test_senseless_options_are_refused(wrong: dict[str, object], message: str) -
 
 
 def test_documents_are_refused() -> None:
-    with pytest.raises(CorpusError, match="cnn-gru tags the tokens of sequences; these items have none"):
+    with pytest.raises(CorpusError, match="cnn-gru tags the tokens of sequences, but these items have none"):
         CNNGRU().build(documents([0], ["a"]), ("x", "y"), seed=0)

@@ -215,7 +215,7 @@ def test_senseless_options_are_refused(wrong: dict[str, object], message: str) -
 
 
 def test_sequences_of_tokens_are_refused() -> None:
-    with pytest.raises(CorpusError, match="kim-cnn looks at the texts of documents; these are sequences of tokens"):
+    with pytest.raises(CorpusError, match="kim-cnn needs the texts of documents, but these are sequences of tokens"):
         KimCNN().build(sentences([0], [["a", "b"]]), ("x", "y"), seed=0)
 
 

@@ -100,7 +100,7 @@ def test_items_with_other_features_are_refused() -> None:
     )
     with pytest.raises(CorpusError) as caught:
         made.predict_proba(documents([0], ["words"]))
-    assert str(caught.value) == "mlp looks at features; the items have texts. Choose another model."
+    assert str(caught.value) == "mlp needs features, but the items have texts. Choose another model."
 
 
 def test_arrays_of_another_kind_are_refused() -> None:

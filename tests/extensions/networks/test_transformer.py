@@ -76,7 +76,7 @@ def test_senseless_options_are_refused(wrong: dict[str, object], message: str) -
 
 
 def test_items_without_words_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="transformer looks at texts; the items have features"):
+    with pytest.raises(CorpusError, match="transformer needs texts, but the items have features"):
         Transformer(tmp_path).build(documents([0], features=np.ones((1, 2))), ("x", "y"), seed=0)
 
 

@@ -123,14 +123,14 @@ def _width(fields: pl.Series, content: Ints, name: str, *, least: int) -> int:
 
 
 def _offsets(blank: Bools, content: Ints) -> Ints:
-    """offsets[s]: a sentence begins at a token that is separated from the one before it by a blank line."""
+    """Return offsets[s]: a sentence begins at a token that is separated from the one before it by a blank line."""
     blanks_before = np.cumsum(blank)[content]
     starts = np.flatnonzero(np.diff(blanks_before, prepend=-1))
     return np.append(starts, len(content))
 
 
 def _item_names(lines: Names, comment: Bools, first_lines: Ints, name: str) -> Names:
-    """The sentences' names: numbers from 0, but for those that a comment names."""
+    """Return the sentences' names: numbers from 0, but for those that a comment names."""
     named: dict[int, str] = {}
     for line in np.flatnonzero(comment):
         text = lines[int(line)]
@@ -169,7 +169,7 @@ def encode_columns(
     columns: Sequence[Sequence[str]],
     annotators: Sequence[str] | None = None,
 ) -> bytes:
-    """The text of a CoNLL file. Sentences not just numbered, and annotators if given, are named in comments.
+    """Return the text of a CoNLL file. Sentences not just numbered, and annotators if given, are named in comments.
 
     What would not be read again as it was is refused: white space in a token, tag or name, and empty sentences.
     """
@@ -225,7 +225,7 @@ class Conll(FileFormat):
         return corpus_from_columns(parse_columns(file.content, file.name, untagged=True))
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
-        """The one column of tags as answers."""
+        """Return the one column of tags as answers."""
         return answers_from_gold(self.read_corpus(file, columns), file.name)
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
@@ -358,7 +358,7 @@ class Conll2003(FileFormat):
     name, title, suffixes = "conll2003", "CoNLL-2003", (".conll", ".iob2")
 
     def recognises(self, head: bytes) -> bool:
-        """The file begins with the mark of a document."""
+        """Return the file begins with the mark of a document."""
         return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(DOCUMENT)
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:  # noqa: ARG002
@@ -366,7 +366,7 @@ class Conll2003(FileFormat):
         return corpus_from_columns(parse_columns(_first_and_last(file), file.name))
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:  # noqa: ARG002
-        """The last column as answers."""
+        """Return the last column as answers."""
         return answers_from_gold(self.read_corpus(file), file.name)
 
     def encode_corpus(self, corpus: Corpus, target: str) -> bytes:
@@ -382,7 +382,7 @@ CONLL2003 = Conll2003()
 
 
 def _first_and_last(file: InputFile) -> bytes:
-    """The first and the last column of each line; marks of documents are left out."""
+    """Return the first and the last column of each line; marks of documents are left out."""
     lines = []
     for number, line in enumerate(file.content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         fields = SEPARATORS.split(line.strip(b" \t\r"))

@@ -109,7 +109,7 @@ class Delimited(TableFormat):
     only_text = True
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """The table. Every cell is text or missing; blank lines are skipped."""
+        """Return the table. Every cell is text or missing; blank lines are skipped."""
         header = _first_line(file)
         separator = self.separator or _guess_separator(header)
         require_parsable(file.name, columns=header.count(separator.encode()) + 1)
@@ -122,7 +122,7 @@ class Delimited(TableFormat):
         return _drop_blank_lines(table, file.name)
 
     def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:
-        """The table with its header, written as it is made."""
+        """Return the table with its header, written as it is made."""
         separator = self.separator or ","
         if self.spreadsheet_safe:
             table = guard_cells(table)
@@ -219,7 +219,7 @@ def _check_fields(file: InputFile, separator: str) -> None:
 
 
 def _parse_slowly(file: InputFile, separator: str) -> pl.DataFrame:
-    """The table by Python's reader: it takes some files that polars does not, and says where it cannot."""
+    """Return the table by Python's reader: it takes some files that polars does not, and says where it cannot."""
     _check_fields(file, separator)
     header, *rows = [fields or None for _, fields in _rows(file.content, file.name, separator)]
     width = len(header or [])

@@ -43,7 +43,7 @@ class Excel(TableFormat):
     only_text = True
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """The table. Every cell is text or missing; empty rows are skipped."""
+        """Return the table. Every cell is text or missing; empty rows are skipped."""
         rows = _read_rows(file)
         header = [_text(cell) for cell in rows[0]] if rows else []
         while header and header[-1] is None:
@@ -60,7 +60,7 @@ class Excel(TableFormat):
         return require_rows(pl.DataFrame(columns), file.name), source
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:
-        """The table with its header, as a workbook of one sheet."""
+        """Return the table with its header, as a workbook of one sheet."""
         if len(table) >= MOST_ROWS:
             raise OptionError(f"{target}: a sheet holds {MOST_ROWS:,} rows, and there are {len(table):,}. Write a csv.")
         openpyxl = _import_openpyxl()
@@ -101,7 +101,7 @@ def _import_openpyxl() -> Any:
 
 
 def _read_rows(file: InputFile) -> list[tuple[Any, ...]]:
-    """The cells of the first sheet, row by row."""
+    """Return the cells of the first sheet, row by row."""
     openpyxl = _import_openpyxl()
     content = file.content
     try:
@@ -144,7 +144,7 @@ def _cell(row: list[str | None], k: int) -> str | None:
 
 
 def _text(value: Any) -> str | None:
-    """A cell as a spreadsheet would show it; None where it is empty."""
+    """Return a cell as a spreadsheet would show it; None where it is empty."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, float) and value.is_integer():

@@ -71,7 +71,7 @@ class JsonText:
         self._scan = json.JSONDecoder().raw_decode
 
     def peek(self) -> str:
-        """The next character that is no white space; empty at the end."""
+        """Return the next character that is no white space; empty at the end."""
         while True:
             self._at = SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]  # it matches anywhere
             if self._at < len(self._text) or self._ended:
@@ -87,7 +87,7 @@ class JsonText:
         self._at += 1
 
     def value(self, number: int) -> Any:
-        """The next value."""
+        """Return the next value."""
         self.peek()
         while True:
             try:

@@ -236,7 +236,7 @@ def _check_column(content: bytes | mmap.mmap, chunk: dict[int, Any]) -> None:
 
 
 def _pages(content: bytes | mmap.mmap, at: int, end: int) -> Iterator[tuple[dict[int, Any], int]]:
-    """The header of every page, and its length."""
+    """Yield the header of every page, and its length."""
     while at < end:
         reader = Compact(bytes(content[at : min(end, at + USUAL_HEADER)]), left=10_000)
         try:
@@ -259,7 +259,7 @@ class Parquet(TableFormat):
     name, title, suffixes = "parquet", "parquet", (".parquet", ".pq")
 
     def recognises(self, head: bytes) -> bool:
-        """Every parquet file begins with the same four bytes."""
+        """Return every parquet file begins with the same four bytes."""
         return head.startswith(PARQUET_MAGIC)
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
@@ -277,7 +277,7 @@ class Parquet(TableFormat):
         return require_rows(table, file.name), TableSource(file.name)
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
-        """The table as one parquet file."""
+        """Return the table as one parquet file."""
         buffer = io.BytesIO()
         table.write_parquet(buffer)
         return buffer.getvalue()
@@ -287,7 +287,7 @@ PARQUET = Parquet()
 
 
 def read_parquet(file: BinaryIO, name: str) -> pl.DataFrame:
-    """A table, once the footer and the headers of the pages are known to be sound.
+    """Return a table, once the footer and the headers of the pages are known to be sound.
 
     Args:
         file: The file, opened.

@@ -128,26 +128,26 @@ class FileFormat(Protocol):
     is_tool_export: ClassVar[bool] = False
 
     def recognises(self, head: bytes) -> bool:
-        """Whether a file that begins with these bytes is certainly of this format.
+        """Return whether a file that begins with these bytes is certainly of this format.
 
         It is asked where the suffix leaves a choice. Where no format is certain, the first with the suffix is taken.
         """
         return False
 
     def recognises_folder(self, folder: Folder) -> bool:
-        """Whether a folder or zip file with these members is certainly of this format."""
+        """Return whether a folder or zip file with these members is certainly of this format."""
         return False
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """The file as a table, and the source that numbers its rows in messages."""
+        """Return the file as a table, and the source that numbers its rows in messages."""
         raise self._cannot_read(file, "a table")
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """The labels of all annotators, with the items when the file holds them."""
+        """Return the labels of all annotators, with the items when the file holds them."""
         raise self._cannot_read(file, "labels of several annotators")
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
-        """The items themselves, with gold where the file has it."""
+        """Return the items themselves, with gold where the file has it."""
         raise self._cannot_read(file, "texts or tokens")
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
@@ -155,11 +155,11 @@ class FileFormat(Protocol):
         raise self._cannot_read(file, "one answer per item")
 
     def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:
-        """The bytes of a table. `target` is the file that they will be written to, for messages."""
+        """Return the bytes of a table. `target` is the file that they will be written to, for messages."""
         raise self._cannot_write(target, "a table", "encode_table")
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:
-        """The bytes of the labels of all annotators."""
+        """Return the bytes of the labels of all annotators."""
         if self.overrides("encode_estimate"):
             raise OptionError(
                 f"{target}: {self.title} holds one answer per item, and these are labels of "
@@ -168,13 +168,13 @@ class FileFormat(Protocol):
         raise self._cannot_write(target, "labels", "encode_labels")
 
     def encode_corpus(self, corpus: Corpus, target: str) -> Encoded:
-        """The bytes of the items and their gold; of a format that writes answers, the gold as answers."""
+        """Return the bytes of the items and their gold; of a format that writes answers, the gold as answers."""
         if corpus.gold is None or not self.overrides("encode_estimate"):
             raise self._cannot_write(target, "a corpus", "encode_corpus")
         return self.encode_estimate(estimate_from_gold(corpus), corpus, target)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
-        """The bytes of a method's answers."""
+        """Return the bytes of a method's answers."""
         raise self._cannot_write(target, "answers", "encode_estimate")
 
     def for_spreadsheets(self) -> FileFormat:
@@ -182,7 +182,7 @@ class FileFormat(Protocol):
         return self
 
     def overrides(self, operation: str) -> bool:
-        """Whether the format does something of its own for an operation, such as encode_labels."""
+        """Return whether the format does something of its own for an operation, such as encode_labels."""
         return getattr(type(self), operation) is not getattr(FileFormat, operation)
 
     def _cannot_read(self, file: InputFile, what: str) -> FormatError:
@@ -194,7 +194,7 @@ class FileFormat(Protocol):
 
 
 def usual_suffixes(operation: str) -> list[str]:
-    """The usual suffix of every format that overrides an operation, such as encode_labels."""
+    """Return the usual suffix of every format that overrides an operation, such as encode_labels."""
     formats = [FORMATS.load(name) for name in FORMATS]
     able = [one for one in formats if one.overrides(operation) and not one.writes_folder]
     return list(dict.fromkeys(one.suffixes[0] for one in able))
@@ -208,7 +208,7 @@ def assemble_crowd(
     corpus: Corpus | None = None,
     notices: Iterable[str] = (),
 ) -> Crowd:
-    """A Crowd from what a reader collected: the last step of most formats.
+    """Return a Crowd from what a reader collected: the last step of most formats.
 
     Args:
         table: One row per label (item, annotator, label) or per tagged sentence (item, annotator, tags); optional
@@ -241,7 +241,7 @@ COMMON_SUFFIXES = {".csv": "csv", ".parquet": "parquet"}
 
 
 def find_format(path: str | Path, name: str | None = None) -> FileFormat:
-    """The format to write a file in: the one that was named, or the first one that has the file's suffix."""
+    """Return the format to write a file in: the one that was named, or the first one that has the file's suffix."""
     if name is not None or str(path) == STANDARD_STREAM:
         return load_format(name or STANDARD_FORMAT)
     candidates = formats_by_suffix(path)
@@ -251,7 +251,7 @@ def find_format(path: str | Path, name: str | None = None) -> FileFormat:
 
 
 def detect_format(file: InputFile, name: str | None = None) -> FileFormat:
-    """The format to read a file in: the one that was named, or detected by its suffix and its content.
+    """Return the format to read a file in: the one that was named, or detected by its suffix and its content.
 
     A suffix that one format has decides. Where several have it, or none, the file's first bytes are looked at: the
     first format that recognises them is taken, else the first one that has the suffix. A folder, or a zip file whose
@@ -278,7 +278,7 @@ def detect_format(file: InputFile, name: str | None = None) -> FileFormat:
 
 
 def _detect_by_members(file: InputFile) -> FileFormat:
-    """The format of a folder or zip file."""
+    """Return the format of a folder or zip file."""
     found = next((one for one in map(load_format, FORMATS) if one.recognises_folder(file.folder)), None)
     if found is not None:
         return found
@@ -290,7 +290,7 @@ def _detect_by_members(file: InputFile) -> FileFormat:
 
 
 def load_format(name: str) -> FileFormat:
-    """The format of that name."""
+    """Return the format of that name."""
     if name not in FORMATS:
         raise OptionError(f"format: expected one of {', '.join(FORMATS)}; got {name!r}.")
     found: FileFormat = FORMATS.load(name)
@@ -324,7 +324,7 @@ def _csv_exports(file: InputFile) -> list[FileFormat]:
 
 
 def all_suffixes() -> tuple[str, ...]:
-    """Every suffix of a format, each once."""
+    """Return every suffix of a format, each once."""
     return tuple(dict.fromkeys(suffix for name in FORMATS for suffix in load_format(name).suffixes))
 
 

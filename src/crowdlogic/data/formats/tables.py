@@ -81,7 +81,7 @@ def require_single_tags(labels: CrowdLabels) -> None:
 
 
 def corpus_table(corpus: Corpus) -> pl.DataFrame:
-    """A corpus as a table: item, text and label; for sentences item, tokens and tags."""
+    """Return a corpus as a table: item, text and label; for sentences item, tokens and tags."""
     if corpus.tokens is None or corpus.offsets is None:
         return corpus.to_frame()
     columns: dict[str, Any] = {"item": corpus.items, "tokens": _split(list(corpus.tokens), corpus.offsets, TEXTS)}
@@ -91,13 +91,13 @@ def corpus_table(corpus: Corpus) -> pl.DataFrame:
 
 
 def gold_tags(corpus: Corpus) -> list[str]:
-    """The gold tag of every token, NOT_SEEN where it is not known."""
+    """Return the gold tag of every token, NOT_SEEN where it is not known."""
     names = [*map(str, corpus.classes), NOT_SEEN]  # the code UNKNOWN = -1 picks the last one
     return [NOT_SEEN] * corpus.n_units if corpus.gold is None else [names[code] for code in corpus.gold]
 
 
 def sentence_answers_table(estimate: Estimate, corpus: Corpus | None) -> pl.DataFrame:
-    """The answers for sentences: item, tokens when known, tags and the confidence in each tag."""
+    """Return the answers for sentences: item, tokens when known, tags and the confidence in each tag."""
     if estimate.offsets is None:
         raise OptionError("The answers are about documents, not sentences.")
     columns: dict[str, Any] = {"item": estimate.items}
@@ -110,7 +110,7 @@ def sentence_answers_table(estimate: Estimate, corpus: Corpus | None) -> pl.Data
 
 
 def answer_tags(estimate: Estimate) -> list[str]:
-    """The tag chosen for every token, NOT_SEEN where there is no answer."""
+    """Return the tag chosen for every token, NOT_SEEN where there is no answer."""
     return [NOT_SEEN if name is None else str(name) for name in estimate.answer_names()]
 
 
@@ -171,7 +171,7 @@ class TableFormat(FileFormat):
         return self.encode_table(labels_table(labels, only_text=self.only_text), target)
 
     def encode_corpus(self, corpus: Corpus, target: str) -> Encoded:
-        """A table of item, text and label; for sequences of item, tokens and tags."""
+        """Return a table of item, text and label; for sequences of item, tokens and tags."""
         if corpus.is_sequential and self.only_text:
             raise OptionError(f"{target}: sentences are written as .conll, .jsonl or .parquet.")
         return self.encode_table(corpus_table(corpus), target)
@@ -189,14 +189,14 @@ class TableFormat(FileFormat):
 
 
 def _read_choices(table: pl.DataFrame) -> Bools | None:
-    """at_random[s], from the column that says how items were chosen; None without one."""
+    """Return at_random[s], from the column that says how items were chosen; None without one."""
     if CHOSEN not in table.columns or table[CHOSEN].dtype != pl.String:
         return None
     return np.asarray((table[CHOSEN] == AT_RANDOM).fill_null(value=False).to_numpy())
 
 
 def require_rows(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The table, if it has a row."""
+    """Return the table, if it has a row."""
     if not len(table):
         raise FormatError(f"{name}: a header ({name_list(table.columns)}) and no rows. Give at least one row.")
     return table

@@ -57,7 +57,7 @@ def code_labels(labels: Names, source: TableSource, classes: Sequence[Any] | Non
 
 
 def drop_blank_names(codes: Ints, names: Names) -> tuple[Ints, Names]:
-    """The same codes with -1 where the name is only white space, and the names without it."""
+    """Return the same codes with -1 where the name is only white space, and the names without it."""
     if names.dtype != pl.String:
         return codes, names
     filled = (names.str.strip_chars() != "").to_numpy()
@@ -68,7 +68,7 @@ def drop_blank_names(codes: Ints, names: Names) -> tuple[Ints, Names]:
 
 
 def _to_one_type(labels: Names, source: TableSource) -> Names:
-    """The labels as text, whole numbers or booleans."""
+    """Return the labels as text, whole numbers or booleans."""
     if labels.dtype in (pl.Categorical, pl.Enum, pl.Null):
         return labels.cast(pl.String)
     if labels.dtype.is_float():
@@ -173,7 +173,7 @@ def _parse_moments(column: Names) -> Names:
 
 
 def parse_kinds(column: Names, annotator_column: Names, annotators: Names, source: TableSource) -> tuple[str, ...]:
-    """kind[j], what each annotator is; "" where no row has it."""
+    """Return kind[j], what each annotator is; "" where no row has it."""
     kinds = text_column(column, "kind", source).str.strip_chars().str.to_lowercase()
     said = pl.DataFrame({"annotator": annotator_column, "kind": kinds})
     wrong = (said["kind"].is_not_null() & (said["kind"] != "") & ~said["kind"].is_in(KINDS)).arg_true().to_numpy()
@@ -215,7 +215,7 @@ def odd_classes(classes: Iterable[object]) -> tuple[str, ...]:
 
 
 def single_class(classes: Sequence[object]) -> tuple[str, ...]:
-    """A notice where all labels are one class."""
+    """Return a notice where all labels are one class."""
     if len(classes) != 1:
         return ()
     return (f"All labels are {classes[0]!r}: there is nothing to decide. Is the column of the label the right one?",)
@@ -233,7 +233,7 @@ def _alike_classes(names: Sequence[str]) -> list[str]:
 
 
 def _joined_classes(names: Sequence[str]) -> list[str]:
-    """A notice where classes are made of other classes, such as toxic|insult beside toxic and insult."""
+    """Return a notice where classes are made of other classes, such as toxic|insult beside toxic and insult."""
     for separator in SEPARATORS:
         parts = {name: {part.strip() for part in name.split(separator)} - {""} for name in names}
         joined = [name for name in names if len(parts[name]) > 1 and _is_known(name, parts)]
@@ -247,13 +247,13 @@ def _joined_classes(names: Sequence[str]) -> list[str]:
 
 
 def _is_known(name: str, parts: dict[str, set[str]]) -> bool:
-    """Whether all parts of a class are classes, or parts of other classes, too."""
+    """Return whether all parts of a class are classes, or parts of other classes, too."""
     others: set[str] = set().union(*(found for other, found in parts.items() if other != name))
     return parts[name] <= others
 
 
 def unused_confidence(header: Iterable[str], used: Collection[str], source: TableSource) -> tuple[str, ...]:
-    """A notice about columns that look like confidences and are not used."""
+    """Return a notice about columns that look like confidences and are not used."""
     unused = [name for name in header if name not in used and normalise_name(name) in CONFIDENCES]
     as_weight = source.advise("--column weight={0}", 'columns={{"weight": "{0}"}}')
     return tuple(
@@ -264,7 +264,7 @@ def unused_confidence(header: Iterable[str], used: Collection[str], source: Tabl
 
 
 def empty_labels(missing: int, source: TableSource) -> tuple[str, ...]:
-    """A notice about empty cells, which were left out as no labels and may be answers."""
+    """Return a notice about empty cells, which were left out as no labels and may be answers."""
     if not missing:
         return ()
     name_it = source.advise("--empty-label NAME", 'empty_label="NAME"')
@@ -318,7 +318,7 @@ def deduplicate(
 
 
 def differing_rows(rows: Ints, repeats: Bools, label: Ints) -> Ints:
-    """The rows whose label is not that of the first row of their pair, in the order of the source.
+    """Return the rows whose label is not that of the first row of their pair, in the order of the source.
 
     Args:
         rows: The rows, sorted by pair.
@@ -338,7 +338,7 @@ def _contradiction(
     names: tuple[Names, Names],
     source: TableSource,
 ) -> DataError:
-    """The error for rows that give a pair another label than before."""
+    """Return the error for rows that give a pair another label than before."""
     item, annotator = codes
     row = int(differs[0])
     before = int(np.flatnonzero((item == item[row]) & (annotator == annotator[row]))[0])
@@ -443,7 +443,7 @@ def encode_names(names: Names, what: str, source: TableSource) -> tuple[Ints, Na
 
 
 def parse_negated(table: pl.DataFrame, source: TableSource, given: Ints | None) -> Bools | None:
-    """negated[n] of the rows with a label, where the table has it: whether a label says "not this class"."""
+    """Return negated[n] of the rows with a label, where the table has it: whether a label says "not this class"."""
     if "negated" not in table.columns:
         return None
     said = text_column(table["negated"], "negated", source).str.strip_chars().str.to_lowercase().fill_null("")
@@ -458,14 +458,14 @@ def parse_negated(table: pl.DataFrame, source: TableSource, given: Ints | None) 
 def parse_weights_and_times(
     table: pl.DataFrame, source: TableSource, rows: Ints
 ) -> tuple[Floats | None, Floats | None]:
-    """The weights and times of the rows that are taken, where the table has them."""
+    """Return the weights and times of the rows that are taken, where the table has them."""
     weight = parse_weights(table["weight"], source, rows) if "weight" in table.columns else None
     time = parse_times(table["time"], source)[rows] if "time" in table.columns else None
     return weight, time
 
 
 def annotator_kinds(table: pl.DataFrame, annotators: Names, source: TableSource) -> tuple[str, ...] | None:
-    """kind[j], where the table has it."""
+    """Return kind[j], where the table has it."""
     return parse_kinds(table["kind"], table["annotator"], annotators, source) if "kind" in table.columns else None
 
 
@@ -583,7 +583,7 @@ def _split_words(text: Names) -> Names:
 
 
 def _code_sentences(tags: Names, rows: TagRows) -> Ints:
-    """A code for the whole list of tags of each tagged row: the same code for the same tags."""
+    """Return a code for the whole list of tags of each tagged row: the same code for the same tags."""
     return encode(tags.gather(rows.tagged).cast(pl.List(pl.String)).list.join("\n", ignore_nulls=False))[0]
 
 
@@ -605,7 +605,7 @@ def _common_lengths(rows: TagRows) -> Ints:
 
 
 def _code_tags(flat: Names, rows: TagRows, classes: Sequence[Any] | None) -> tuple[Ints, tuple[Any, ...], Bools]:
-    """label[t], the classes, and whether each tag was given (a token may be marked as not seen)."""
+    """Return label[t], the classes, and whether each tag was given (a token may be marked as not seen)."""
     seen = (flat != NOT_SEEN).fill_null(value=True).to_numpy() if flat.dtype == pl.String else np.ones(len(flat), bool)
     known = flat if seen.all() else flat.set(pl.Series(~seen), None)
     label, names = code_labels(known, rows.source.take(rows.row_of_tag), classes)

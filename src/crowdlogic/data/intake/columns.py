@@ -46,7 +46,7 @@ SCORE_NAMES = ("score", "grade")
 
 
 def normalise_name(name: str) -> str:
-    """A column's name as it is compared: lower case, words joined by underscores, without a final id or name."""
+    """Return a column's name as it is compared: lower case, words joined by underscores, without a final id or name."""
     split = "".join(f"_{c}" if c.isupper() and i and name[i - 1].islower() else c for i, c in enumerate(name.strip()))
     joined = "_".join(split.lower().replace("-", " ").replace("_", " ").split())
     for tail in ("_id", "_name"):
@@ -58,7 +58,7 @@ def normalise_name(name: str) -> str:
 def find_roles(
     header: Sequence[str], chosen: Mapping[str, str] | None = None, *, where: str = "the table", gold: bool = False
 ) -> dict[str, str]:
-    """The column for each role that the header has: those chosen by the user, then those recognised by name.
+    """Return the column for each role that the header has: those chosen by the user, then those recognised by name.
 
     Args:
         header: The columns' names.

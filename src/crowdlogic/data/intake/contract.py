@@ -92,16 +92,16 @@ class TableSource:
         return argument if self.in_memory else f"{option} (in Python {argument})"
 
     def number(self, row: int) -> int:
-        """The number of a row in the user's own count."""
+        """Return the number of a row in the user's own count."""
         return row + self.first_row if self.numbers is None else int(self.numbers[row])
 
     def take(self, rows: Ints) -> TableSource:
-        """A source whose row n is row rows[n] of this one."""
+        """Return a source whose row n is row rows[n] of this one."""
         numbers = rows + self.first_row if self.numbers is None else self.numbers[rows]
         return TableSource(self.name, word=self.word, numbers=numbers, in_memory=self.in_memory)
 
     def at(self, row: int) -> str:
-        """The place of a row."""
+        """Return the place of a row."""
         return f"{self.name}, {self.word} {self.number(row)}"
 
 
@@ -158,7 +158,7 @@ class Intake:
         return [*found, *map(str, self.left_out), *self.notices]
 
     def _describe_duplicates(self) -> str:
-        """How many rows were repeats, and what was done about them."""
+        """Return how many rows were repeats, and what was done about them."""
         rows = "1 row repeats" if self.duplicates == 1 else f"{self.duplicates:,} rows repeat"
         if self.policy is Duplicates.error:
             return f"{rows} a label (same item, annotator and label): each label counts once."
@@ -184,7 +184,7 @@ class Intake:
 def row_error(
     source: TableSource, rows: Ints | Sequence[int], what: str, remedy: str, *, error: type[DataError] = LabelError
 ) -> DataError:
-    """The error for rows that share one problem: the first is described, the others are counted.
+    """Return the error for rows that share one problem: the first is described, the others are counted.
 
     Args:
         source: Where the rows are.
@@ -225,7 +225,7 @@ LARGEST_INTEGER = 2**63
 
 
 def is_plain(dtype: pl.DataType) -> bool:
-    """Whether a column holds single values: not lists, records, bytes or objects of Python."""
+    """Return whether a column holds single values: not lists, records, bytes or objects of Python."""
     return not (dtype.is_nested() or dtype in (pl.Object, pl.Binary))
 
 
@@ -293,7 +293,7 @@ def _require_plain(values: Names, what: str, source: TableSource, error: type[Da
 
 
 def to_polars(frame: Any, source: TableSource) -> pl.DataFrame:
-    """A frame of pandas, polars or pyarrow as a polars frame; dictionaries of columns work too."""
+    """Return a frame of pandas, polars or pyarrow as a polars frame; dictionaries of columns work too."""
     if isinstance(frame, pl.DataFrame):
         return frame
     if isinstance(frame, pl.LazyFrame):
@@ -316,7 +316,7 @@ def to_polars(frame: Any, source: TableSource) -> pl.DataFrame:
 
 
 def to_column(name: str, values: Sequence[Any]) -> pl.Series:
-    """A list or array as a column, all of one type; None and NaN are missing."""
+    """Return a list or array as a column, all of one type; None and NaN are missing."""
     try:
         if getattr(values, "dtype", np.dtype(object)) != np.dtype(object):
             return pl.Series(name, values)
@@ -330,7 +330,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def mixed_types_error(name: str) -> LabelError:
-    """The error for a column of several types."""
+    """Return the error for a column of several types."""
     return LabelError(
         f"The {name} column mixes types, such as text and numbers. Give all values as text, or all as numbers."
     )
@@ -355,7 +355,7 @@ def _convert_series(series: nw.Series[Any], name: str) -> pl.Series:
 
 
 def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
-    """A polars frame as one of pandas; missing values are None or NaN."""
+    """Return a polars frame as one of pandas; missing values are None or NaN."""
     try:
         import pandas as pd
     except ImportError as problem:

@@ -60,7 +60,7 @@ LAZY_ABSTENTION = 0.3
 
 
 def planted_confusion(rng: np.random.Generator, characters: Sequence[str], balance: Floats) -> Floats:
-    """confusion[j, m, n], a matrix for each annotator after their character.
+    """Return confusion[j, m, n], a matrix for each annotator after their character.
 
     Args:
         rng: Random number generator.
@@ -73,7 +73,7 @@ def planted_confusion(rng: np.random.Generator, characters: Sequence[str], balan
 
 
 def planted_abstention(characters: Sequence[str], base: float) -> Floats:
-    """abstention[j]: the base rate for everybody, and further abstentions of the lazy."""
+    """Return abstention[j]: the base rate for everybody, and further abstentions of the lazy."""
     lazy = np.array([character == Character.lazy for character in characters])
     return np.where(lazy, 1 - (1 - base) * (1 - LAZY_ABSTENTION), base)
 
@@ -142,14 +142,14 @@ def confusion_with_accuracy(rng: np.random.Generator, right: Floats) -> Floats:
 
 
 def add_bias(confusion: Floats, favourite: int, share: float) -> Floats:
-    """The favourite class for a share of the answers, whatever the truth; the given matrix for the others."""
+    """Return the favourite class for a share of the answers, whatever the truth; the given matrix for the others."""
     leaned = (1.0 - share) * confusion
     leaned[:, favourite] += share
     return leaned
 
 
 def _confused_classes(rng: np.random.Generator, classes: int) -> Ints:
-    """partner[m], the class that m is taken for; never m itself: a cycle through the classes in random order."""
+    """Return partner[m], the class that m is taken for; never m itself: a cycle through the classes in random order."""
     order = rng.permutation(classes)
     partner = np.empty(classes, dtype=np.int64)
     partner[order] = np.roll(order, 1)
@@ -177,14 +177,14 @@ def long_tailed_activity(rng: np.random.Generator, annotators: int, exponent: fl
 
 
 def draw_counts(rng: np.random.Generator, items: int, annotators: int, mean: float) -> Ints:
-    """n[i], how many annotators each item gets: 1 to all of them, with exactly the given mean in expectation."""
+    """Return n[i], how many annotators each item gets: 1 to all of them, with exactly the given mean in expectation."""
     if annotators == 1:
         return np.ones(items, dtype=np.int64)
     return 1 + rng.binomial(annotators - 1, (mean - 1) / (annotators - 1), size=items)
 
 
 def draw_pairs(rng: np.random.Generator, counts: Ints, activity: Floats) -> tuple[Ints, Ints]:
-    """item[p], annotator[p]: for each item the given number of distinct annotators, the active ones more often.
+    """Return item[p], annotator[p]: for each item the given number of distinct annotators, the active ones more often.
 
     Each item gets the first so many distinct annotators of a stream in which annotator j turns up at rate activity[j].
     The stream is drawn for all items at once; where the last ones are long in coming, waiting for each annotator's
@@ -204,13 +204,13 @@ def draw_pairs(rng: np.random.Generator, counts: Ints, activity: Floats) -> tupl
 
 
 def _distinct_keys(keys: Ints) -> Ints:
-    """The distinct keys, sorted; sorting is several times quicker here than np.unique's hashing."""
+    """Return the distinct keys, sorted; sorting is several times quicker here than np.unique's hashing."""
     keys = np.sort(keys)
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
 
 
 def _draw_latecomers(rng: np.random.Generator, keys: Ints, missing: Ints, activity: Floats) -> Ints:
-    """The further keys of the items that miss some: of the annotators not there yet, those who arrive first."""
+    """Return the further keys of the items that miss some: of the annotators not there yet, those who arrive first."""
     annotators = len(activity)
     short = np.flatnonzero(missing)
     row_of = np.full(len(missing), -1, dtype=np.int64)
@@ -304,7 +304,7 @@ def numbered_names(prefix: str, count: int, *, start: int = 1) -> tuple[str, ...
 
 
 def class_balance(balance: Sequence[float] | None, classes: int) -> Floats:
-    """balance[k], the share of each class: even when none is given, else as given, scaled to sum to one."""
+    """Return balance[k], the share of each class: even when none is given, else as given, scaled to sum to one."""
     if balance is None:
         return np.full(classes, 1.0 / classes)
     given: Floats = np.asarray(balance, dtype=np.float64)
@@ -315,7 +315,7 @@ def class_balance(balance: Sequence[float] | None, classes: int) -> Floats:
 
 
 def allocate_mix(mix: Mapping[str, float], known: Sequence[str], annotators: int) -> tuple[str, ...]:
-    """The kinds in a mix, each as often as asked: whole numbers are counts, anything else is shares.
+    """Return the kinds in a mix, each as often as asked: whole numbers are counts, anything else is shares.
 
     Shares are rounded by largest remainder, so that together they make exactly the number of annotators.
     """
@@ -447,7 +447,7 @@ def simulate_hard_crowd(
     labels_per_unit: float | None = None,
     items: Names | None = None,
 ) -> SimulatedCrowd:
-    """A crowd on which majority vote clearly fails, while a model of the annotators does well.
+    """Return a crowd on which majority vote clearly fails, while a model of the annotators does well.
 
     Six in ten are spammers, adversaries or biased; a model recognises the experts by their agreement with each other.
     """
@@ -479,7 +479,7 @@ def label_truth(
     items: Names | None = None,
     offsets: Ints | None = None,
 ) -> SimulatedCrowd:
-    """A simulated crowd that labels a truth you have.
+    """Return a simulated crowd that labels a truth you have.
 
     Args:
         rng: Random number generator.
@@ -544,7 +544,7 @@ def draw_answered_pairs(
 
 
 def draw_labels(rng: np.random.Generator, truth: Ints, confusion: Floats, *, unit: Ints, annotator: Ints) -> Ints:
-    """label[p], drawn from confusion[annotator[p], truth[unit[p]]] for every pair p.
+    """Return label[p], drawn from confusion[annotator[p], truth[unit[p]]] for every pair p.
 
     The rows in use of all matrices are laid end to end as one rising function, the r-th from r to r + 1, so that one
     search draws every label, however many classes there are.
@@ -568,7 +568,7 @@ def add_drift(rng: np.random.Generator, given: Ints, *, progress: Floats, drift:
 
 
 def units_of_pairs(item: Ints, offsets: Ints | None) -> tuple[Ints, Ints]:
-    """The units that each (item, annotator) pair covers, and for each of them the pair it belongs to."""
+    """Return the units that each (item, annotator) pair covers, and for each of them the pair it belongs to."""
     if offsets is None:
         return item, np.arange(len(item))
     length = np.diff(offsets)[item]

@@ -142,7 +142,7 @@ def _compose_tagged(rng: np.random.Generator) -> list[tuple[str, str]]:
 
 
 def _draw_person(rng: np.random.Generator) -> str:
-    """A full name as a rule; the first or the last name alone, or one with an initial, now and then."""
+    """Return a full name as a rule; the first or the last name alone, or one with an initial, now and then."""
     first, last = _pick(rng, WORDS["first_names"]), _pick(rng, WORDS["last_names"])
     initial = "ABCDEFGHJKLMNPRST"[rng.integers(17)]
     forms = (f"{first} {last}", f"{first} {last}", f"{first} {last}", last, first, f"{first} {initial}. {last}")
@@ -150,13 +150,13 @@ def _draw_person(rng: np.random.Generator) -> str:
 
 
 def _draw_club(rng: np.random.Generator) -> str:
-    """A town's club, half of the time by the town's name alone."""
+    """Return a town's club, half of the time by the town's name alone."""
     town = _pick(rng, WORDS["shared"])
     return town if rng.random() < 0.5 else f"{town} {_pick(rng, WORDS['club_tails'])}"
 
 
 def _draw_firm(rng: np.random.Generator) -> str:
-    """A firm or a public body; now and then by a name that a person or a town has, too."""
+    """Return a firm or a public body; now and then by a name that a person or a town has, too."""
     head = _pick(rng, WORDS["firm_heads"])
     full = f"{head} {_pick(rng, WORDS['firm_tails'])}"
     return _pick(
@@ -293,7 +293,7 @@ def simulate_entities(
 
 
 def planted_rates(rng: np.random.Generator, characters: tuple[str, ...]) -> ErrorRates:
-    """The error rates of each annotator: those of the character, times a factor drawn for each."""
+    """Return the error rates of each annotator: those of the character, times a factor drawn for each."""
     usual = np.array([RATES[TaggerCharacter(character)] for character in characters])
     ignore, boundary, type_, spurious = (usual * rng.uniform(*VARIATION, size=usual.shape)).T.copy()
     return ErrorRates(ignore=ignore, boundary=boundary, type=type_, spurious=spurious)
@@ -308,7 +308,7 @@ def annotate_entities(
     tail: float = DEFAULT_TAIL,
     abstention: float = 0.0,
 ) -> CrowdLabels:
-    """The tags that annotators with the given error rates would give to sentences with known entities.
+    """Return the tags that annotators with the given error rates would give to sentences with known entities.
 
     An entity whose boundary cannot be missed, because other entities or the sentence's ends hem it in, stays right.
     """
@@ -340,7 +340,7 @@ def annotate_entities(
 
 
 def _check_entities(corpus: Corpus, rates: ErrorRates) -> tuple[Ints, Ints, TagSet]:
-    """The gold tags, offsets and tag set, if entities can be annotated in the corpus at these rates."""
+    """Return the gold tags, offsets and tag set, if entities can be annotated in the corpus at these rates."""
     if corpus.gold is None or corpus.offsets is None or len(corpus.items) == 0:
         raise CorpusError("Entities can only be annotated in sentences with gold tags. Give a corpus that has them.")
     errors = np.stack([rates.ignore, rates.boundary, rates.type, rates.spurious])
@@ -366,7 +366,7 @@ def _draw_errors(
     rates: ErrorRates,
     types: int,
 ) -> Spans:
-    """The spans of every pair, errors and all, counted in the units of all pairs laid end to end."""
+    """Return the spans of every pair, errors and all, counted in the units of all pairs laid end to end."""
     first, entities_of = _entities_by_sequence(truth, offsets)
     count = entities_of[item]
     # One row per (pair, entity of its sentence): which pair, which entity, and how far the pair's units are shifted.
@@ -383,13 +383,13 @@ def _draw_errors(
 
 
 def _entities_by_sequence(truth: Spans, offsets: Ints) -> tuple[Ints, Ints]:
-    """first[s], the first entity of each sequence, and how many it has."""
+    """Return first[s], the first entity of each sequence, and how many it has."""
     first = np.searchsorted(truth.start, offsets[:-1])
     return first, np.searchsorted(truth.start, offsets[1:]) - first
 
 
 def _draw_error_kinds(rng: np.random.Generator, annotator: Ints, rates: ErrorRates) -> Ints:
-    """error[n], IGNORE, BOUNDARY or TYPE; another number where there is none."""
+    """Return error[n], IGNORE, BOUNDARY or TYPE; another number where there is none."""
     limits = np.cumsum(np.stack([rates.ignore, rates.boundary, rates.type]), axis=0)
     error: Ints = (rng.random(len(annotator)) >= limits[:, annotator]).sum(axis=0)
     return error

@@ -228,13 +228,13 @@ MOST_CURVES = 6
 
 
 def draw_annotators(found: AnnotatorFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:
-    """The plots of the page of annotators: `main`, and the small confusion matrices."""
+    """Return the plots of the page of annotators: `main`, and the small confusion matrices."""
     main = [*_reliability("reliability", found, task), *_pairs(found.pairs), *_drift(found.rows), *_mistakes(found)]
     return {"main": main, "matrices": _matrices(found)}
 
 
 def highlight_annotators(found: AnnotatorFindings, task: TaskKind) -> Highlights:
-    """How many annotators there are and are flagged, and whom to trust."""
+    """Return how many annotators there are and are flagged, and whom to trust."""
     distrusted = sum(found.n_flagged.get(kind, 0) for kind in DISTRUSTED)
     others = sum(found.n_flagged.get(kind, 0) for kind in FlagKind if kind not in (*DISTRUSTED, FlagKind.few))
     notes = [f"{distrusted:,} not to be trusted"] if distrusted else []
@@ -438,7 +438,7 @@ class GoldCounts:
 
 
 def count_by_gold(inputs: ReportInputs) -> GoldCounts:
-    """How many labels of every annotator gold can judge, and how many it confirms."""
+    """Return how many labels of every annotator gold can judge, and how many it confirms."""
     labels, size = inputs.labels, len(inputs.labels.annotators)
     gold = np.zeros(labels.n_units, dtype=np.int32) if inputs.gold is None else inputs.gold
     known = inputs.known[labels.unit]
@@ -450,7 +450,7 @@ def count_by_gold(inputs: ReportInputs) -> GoldCounts:
 
 
 def compute_annotators(context: Context) -> AnnotatorFindings:
-    """The findings of the page of annotators: rows for those who matter most, and what all have in common."""
+    """Return the findings of the page of annotators: rows for those who matter most, and what all have in common."""
     inputs, verdicts, by_gold = context.inputs, context.once(annotator_verdicts), count_by_gold(context.inputs)
     n_labels, rank = verdicts.confusion.n_labels, verdicts.flag_rank()
     # Too few labels are no reason to come first: these annotators are sorted by their number of labels.
@@ -472,7 +472,7 @@ def compute_annotators(context: Context) -> AnnotatorFindings:
 
 
 def _count_flags(verdicts: AnnotatorVerdicts) -> dict[str, int]:
-    """How many annotators have each flag."""
+    """Return how many annotators have each flag."""
     numbers = {kind: int(verdicts.flags.has(kind).sum()) for kind in CHARACTER_FLAGS}
     numbers[FlagKind.drift] = 0 if verdicts.drift is None else int(verdicts.drift.falls.sum())
     numbers[FlagKind.near_copy] = sum(bool(verdicts.near_copies(j)) for j in range(len(verdicts.confusion.names)))
@@ -509,7 +509,7 @@ def _row(inputs: ReportInputs, verdicts: AnnotatorVerdicts, by_gold: GoldCounts,
 
 
 def _favourite(confusion: ConfusionStatistics, j: int) -> tuple[str | None, float | None]:
-    """The label that annotator j gives most, and its share."""
+    """Return the label that annotator j gives most, and its share."""
     if not confusion.counts.shape[1] or confusion.given[j] <= 0:
         return None, None
     n = int(confusion.label_share[j].argmax())
@@ -531,7 +531,7 @@ def _gold_accuracy(by_gold: GoldCounts, j: int) -> Quantity:
 
 
 def describe_drift(drift: DriftStatistics, j: int) -> Drift | None:
-    """The drift of annotator j; None with too few annotations."""
+    """Return the drift of annotator j; None with too few annotations."""
     if not drift.is_tested[j]:
         return None
     n = drift.n[j].astype(np.float64)
@@ -554,7 +554,7 @@ def describe_drift(drift: DriftStatistics, j: int) -> Drift | None:
 def most_confused(
     statistics: ConfusionStatistics, j: int, bias: tuple[int, int] | None = None
 ) -> tuple[ConfusedClasses, ...]:
-    """The classes that annotator j mistakes for others: a bias first, then by expected number."""
+    """Return the classes that annotator j mistakes for others: a bias first, then by expected number."""
     counts, names = statistics.counts[j], statistics.classes
     wrong = counts * (1 - np.eye(len(counts)))
     often = [divmod(cell, len(counts)) for cell in np.argsort(-wrong, axis=None, kind="stable").tolist()]
@@ -642,7 +642,7 @@ def _overlooked_findings(names: tuple[str, ...], found: SpanErrors) -> Iterator[
 
 
 def _single_findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportFinding]:
-    """A sentence for each of the first flagged annotators, but for those with too few labels."""
+    """Yield a sentence for each of the first flagged annotators, but for those with too few labels."""
     confusion = verdicts.confusion
     total = max(int(confusion.n_labels.sum()), 1)
     for j in order[:MOST_SENTENCES]:

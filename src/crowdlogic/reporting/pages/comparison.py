@@ -67,7 +67,7 @@ DISPUTED = 0.05
 
 
 def compute_comparison(context: Context) -> ComparisonFindings | None:
-    """The findings of the page of the comparison; None when no other method was run."""
+    """Return the findings of the page of the comparison; None when no other method was run."""
     compared = context.compared
     if not compared:
         return None
@@ -101,7 +101,7 @@ def _row(one: MethodResult, names: Sequence[str], mean: float) -> MethodRow:
 
 
 def disputed_units(compared: Sequence[MethodResult]) -> Bools:
-    """disputed[i], whether two methods that answer unit i answer differently."""
+    """Return disputed[i], whether two methods that answer unit i answer differently."""
     answers = np.stack([one.estimate.answer for one in compared])
     answered = answers >= 0
     high = answers.max(axis=0)
@@ -151,7 +151,7 @@ def _disputed_findings(rows: Sequence[MethodRow], disputed: Bools) -> Iterator[R
 
 
 def draw_comparison(found: ComparisonFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
-    """The plots of the page of the comparison."""
+    """Return the plots of the page of the comparison."""
     return {"main": [*_scores(found), *_agreement(found)]}
 
 

@@ -190,12 +190,12 @@ class LabelFindings:
 
 
 def draw_labels(found: LabelFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:
-    """The plots of the page of labels."""
+    """Return the plots of the page of labels."""
     return {"main": [*_confidence("confidence", found, task), *_checking(found, task)]}
 
 
 def highlight_labels(found: LabelFindings, task: TaskKind) -> Highlights:
-    """How many mistakes are expected, and how sure the answers are."""
+    """Return how many mistakes are expected, and how sure the answers are."""
     tiles = []
     if found.expected_wrong_share is not None:
         note = f"{format_percent(found.expected_wrong_share)} of the answers"
@@ -253,7 +253,7 @@ class TagReader:
     tag_set: TagSet | None
 
     def read_spans(self, tags: Ints, offsets: Ints) -> list[tuple[Span, ...]]:
-        """The spans of every sentence; a tag of NO_ANSWER is none.
+        """Return the spans of every sentence; a tag of NO_ANSWER is none.
 
         Args:
             tags: tags[i], over all sentences.
@@ -294,7 +294,7 @@ class Windows:
 
 
 def cut_windows(offsets: Ints, items: Ints, tokens: Ints) -> Windows:
-    """The first tokens of some items, at least up to the token in the centre of attention."""
+    """Return the first tokens of some items, at least up to the token in the centre of attention."""
     begin, length = offsets[items], np.diff(offsets)[items]
     shown = np.minimum(length, np.maximum(MOST_TOKENS, tokens + 1))
     ends = np.concatenate([[0], np.cumsum(shown)])
@@ -380,7 +380,7 @@ MOST_VOTES = 50
 
 
 def show_items(context: Context, units: Ints, expected_wrong: Floats) -> tuple[ShownItem, ...]:
-    """The items of some units in detail, each with its unit in the centre of attention.
+    """Return the items of some units in detail, each with its unit in the centre of attention.
 
     Args:
         context: The context of the report, with the evidence of these units.
@@ -435,7 +435,7 @@ def _show_item(
 
 
 def _text(inputs: ReportInputs, s: int, length: int) -> tuple[str | None, bool]:
-    """The text of a document, and whether it was cut."""
+    """Return the text of a document, and whether it was cut."""
     text = inputs.text(s)
     return (None, False) if text is None else (text[:length], len(text) > length)
 
@@ -447,7 +447,7 @@ def _beliefs(inputs: ReportInputs, i: int) -> tuple[Belief, ...]:
 
 
 def _votes(inputs: ReportInputs, units: Ints, reliability: Floats) -> Iterator[tuple[tuple[Vote, ...], int]]:
-    """The first votes of every unit, and how many there are."""
+    """Yield the first votes of every unit, and how many there are."""
     labels, names = inputs.labels, inputs.class_names
     # Labels are sorted by unit: those of a unit are a range of rows.
     ends = (np.searchsorted(labels.unit, units, side=side).tolist() for side in ("left", "right"))
@@ -517,13 +517,13 @@ def find_doubts(context: Context) -> Doubts:
 
 
 def evidence_units(context: Context) -> Ints:
-    """The units of the items that are shown."""
+    """Return the units of the items that are shown."""
     doubts, most = context.once(find_doubts), context.limits.items
     return np.concatenate([doubts.units[:most], doubts.suspects[:most]])
 
 
 def compute_labels(context: Context) -> LabelFindings:
-    """The findings of the page of labels."""
+    """Return the findings of the page of labels."""
     inputs, doubts, most = context.inputs, context.once(find_doubts), context.limits.items
     estimate = inputs.estimate
     confidence, n_answered = estimate.confidence[estimate.answered], int(estimate.answered.sum())
@@ -589,7 +589,7 @@ def split_at(histogram: Histogram, confidence: Floats, threshold: float | None) 
 
 
 def find_ties(estimate: Estimate) -> Bools:
-    """tied[i], whether an answered unit has several most probable classes."""
+    """Return tied[i], whether an answered unit has several most probable classes."""
     if estimate.beliefs.shape[1] < 2:
         return np.zeros(len(estimate.answer), dtype=bool)
     # The two largest beliefs of each unit.
@@ -598,7 +598,7 @@ def find_ties(estimate: Estimate) -> Bools:
 
 
 def rank_doubtful(inputs: ReportInputs, wrong: Floats) -> tuple[Ints, Floats]:
-    """The least sure unit of every item in doubt, the most doubtful item first, and the items' doubt."""
+    """Return the least sure unit of every item in doubt, the most doubtful item first, and the items' doubt."""
     item = inputs.labels.item_of_unit
     doubt = sum_by(item, len(inputs.labels.items), wrong)
     order = np.argsort(-doubt, kind="stable")
@@ -660,7 +660,7 @@ def _gold_finding(inputs: ReportInputs, n_suspects: int) -> ReportFinding:
 
 
 def _expected_wrong_finding(inputs: ReportInputs, total: float, worth: Threshold | None) -> ReportFinding:
-    """How many answers are wrong, by the beliefs and by gold, and what it takes to find half of them."""
+    """Return how many answers are wrong, by the beliefs and by gold, and what it takes to find half of them."""
     n, label = int(inputs.estimate.answered.sum()), "label" if inputs.task is TaskKind.documents else "tag"
     of_all, by_gold = f"of {pluralise(n, label)}", _wrong_by_gold(inputs)
     if total <= ANY_DOUBT:

@@ -209,7 +209,7 @@ HIGH_CALIBRATION_ERROR = 0.1
 
 
 def compute_overview(context: Context) -> OverviewFindings:
-    """The findings of the overview."""
+    """Return the findings of the overview."""
     inputs = context.inputs
     labels, estimate = inputs.labels, inputs.estimate
     per_item = np.bincount(labels.annotations()[0], minlength=len(labels.items))
@@ -332,7 +332,7 @@ def calibration_bins(inputs: ReportInputs) -> tuple[CalibrationBin, ...]:
 
 
 def agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> ReportFinding:
-    """The size of the data, and how far annotators agree."""
+    """Return the size of the data, and how far annotators agree."""
     labels = inputs.labels
     noun = "item" if inputs.task is TaskKind.documents else "sentence"
     size = (
@@ -417,7 +417,7 @@ MAX_DRAWN_CLASSES = 24
 
 
 def draw_overview(found: OverviewFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
-    """The plots of the overview."""
+    """Return the plots of the overview."""
     return {"main": [*_classes(found), *_agreement(found.agreement), *_labels_per_item(found), *_calibration(found)]}
 
 

@@ -134,7 +134,7 @@ GoldCounts = tuple[int | None, int | None]
 
 
 def compute_rules(context: Context) -> RuleFindings | None:
-    """The findings of the page of rules; None where there are none."""
+    """Return the findings of the page of rules; None where there are none."""
     inputs, record = context.inputs, context.inputs.record
     if record is None or not record.audit:
         return None
@@ -159,12 +159,12 @@ def compute_rules(context: Context) -> RuleFindings | None:
 
 
 def evidence_units(context: Context) -> Ints:
-    """The changed answers that are shown."""
+    """Return the changed answers that are shown."""
     return context.once(changed_units)[:MOST_EXPLAINED]
 
 
 def changed_units(context: Context) -> Ints:
-    """The units whose answer the rules changed, those with the largest change of beliefs first.
+    """Return the units whose answer the rules changed, those with the largest change of beliefs first.
 
     The answer is the final one, as the page of labels has it: it mixes what holds without the rules (q_a) and with them
     (q_b), so a pull of the rules does not always change it.
@@ -229,7 +229,7 @@ def _text(context: Context, i: int, s: int) -> str | None:
 def strongest_rule(
     evidence: UnitEvidence | None, before: str, after: str, audits: Sequence[RuleVerdict]
 ) -> tuple[str | None, float | None]:
-    """The rule that pushed most from one class to another, and by how many bits, as far as that is known."""
+    """Return the rule that pushed most from one class to another, and by how many bits, as far as that is known."""
     if evidence is None or {evidence.answer, evidence.rival} != {before, after}:
         return (audits[0].rule if len(audits) == 1 else None), None
     sign = 1.0 if evidence.answer == after else -1.0
@@ -316,7 +316,7 @@ MOST_ROWS = 30
 
 
 def draw_rules(found: RuleFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
-    """The plots of the page of rules; none for a single rule, of which the sentence says it all."""
+    """Return the plots of the page of rules; none for a single rule, of which the sentence says it all."""
     if len(found.rows) < 2:
         return {"main": []}
     rows = [

@@ -117,7 +117,7 @@ WORSE = 0.05
 
 
 def compute_training(context: Context) -> TrainingFindings | None:
-    """The findings of the page of training; None without a run."""
+    """Return the findings of the page of training; None without a run."""
     inputs, record = context.inputs, context.inputs.record
     if record is None:
         return None
@@ -169,7 +169,7 @@ def stopping_criterion(record: RunRecord) -> str | None:
 
 
 def _limits(record: RunRecord) -> Mapping[str, Any]:
-    """The options for the number of epochs and for early stopping."""
+    """Return the options for the number of epochs and for early stopping."""
     return record.config["method"].get("limits") or {}
 
 
@@ -209,7 +209,7 @@ def score_title(name: str) -> str:
 
 
 def score_views(inputs: ReportInputs) -> tuple[ViewScore, ...]:
-    """Each view of the training items against gold; empty without gold."""
+    """Return each view of the training items against gold; empty without gold."""
     if inputs.gold is None or not inputs.known.any():
         return ()
     return tuple(
@@ -226,7 +226,7 @@ def _score(inputs: ReportInputs, beliefs: Beliefs) -> float:
 
 
 def watched_scores(record: RunRecord, chosen: int) -> tuple[StudentTeacher, ...]:
-    """The scores of student and teacher on the watched items, at the epoch that answers."""
+    """Return the scores of student and teacher on the watched items, at the epoch that answers."""
     row = (
         record.refit_history[-1]
         if record.refit_history
@@ -246,7 +246,7 @@ def watched_scores(record: RunRecord, chosen: int) -> tuple[StudentTeacher, ...]
 
 
 def _best_epoch(record: RunRecord) -> int:
-    """The epoch with the best stopping score; a later one may be kept if it is statistically as good."""
+    """Return the epoch with the best stopping score; a later one may be kept if it is statistically as good."""
     scores = [round_figure(row.get("stopping")) for row in record.history]
     return int(np.argmax([-np.inf if score is None else score for score in scores])) + 1
 
@@ -289,7 +289,7 @@ FAR = "How far the classifier is from what it should say (loss)"
 
 
 def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
-    """The plots of the page of training."""
+    """Return the plots of the page of training."""
     stopping = _points(found, lambda epoch: epoch.stopping)
     heading = f"What decides when to stop: {found.stopping_name}"
     loss = [Curve("loss", _points(found, lambda epoch: epoch.loss))]
@@ -314,7 +314,7 @@ def _points(found: TrainingFindings, figure: Callable[[EpochRow], float | None])
 
 
 def _scores(found: TrainingFindings, stopping: list[tuple[float, float]]) -> list[Curve]:
-    """A curve for each score, and for the stopping score where that is a score and not among them."""
+    """Return a curve for each score, and for the stopping score where that is a score and not among them."""
     points = [
         [(epoch.epoch, score) for epoch in found.epochs if (score := epoch.scores[n]) is not None]
         for n in range(len(found.score_names))

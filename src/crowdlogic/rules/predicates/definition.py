@@ -94,13 +94,13 @@ class Predicate:
 
 
 def truth_predicate(name: str, function: TruthFunction, *, constants: int = 0) -> Predicate:
-    """A predicate of a text: Name(S), or Name(S, 'constant') with constants."""
+    """Return a predicate of a text: Name(S), or Name(S, 'constant') with constants."""
     kinds = (Kind.readable, *(Kind.word,) * constants)
     return Predicate(name=name, kinds=kinds, role=Role.function, function=function)
 
 
 def derived_predicate(name: str, function: TextFunction, *, constants: int = 0) -> Predicate:
-    """A predicate that derives a text: Name(S, B), or Name(S, 'constant', B) with constants."""
+    """Return a predicate that derives a text: Name(S, B), or Name(S, 'constant', B) with constants."""
     kinds = (Kind.readable, *(Kind.word,) * constants, Kind.text)
     return Predicate(name=name, kinds=kinds, role=Role.function, function=function)
 

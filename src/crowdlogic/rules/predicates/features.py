@@ -60,7 +60,7 @@ def _dense(corpus: Corpus) -> Floats:
 
 
 def _feature(corpus: Corpus, name: str) -> Floats:
-    """The feature of a name; of features without names, by its number from 0."""
+    """Return the feature of a name; of features without names, by its number from 0."""
     x = _dense(corpus)
     names = corpus.feature_names or tuple(map(str, range(x.shape[1])))
     if name not in names:

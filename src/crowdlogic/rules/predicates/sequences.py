@@ -15,30 +15,30 @@ from crowdlogic.rules.predicates.definition import Facts, Kind, Predicate, Role
 
 
 def first_facts(corpus: Corpus, _: int) -> Facts:
-    """The first unit of every sequence."""
+    """Return the first unit of every sequence."""
     return Facts((np.flatnonzero(_starts(corpus)),))
 
 
 def last_facts(corpus: Corpus, _: int) -> Facts:
-    """The last unit of every sequence: the one before the start of the next."""
+    """Return the last unit of every sequence: the one before the start of the next."""
     ends = np.roll(_starts(corpus), -1) if corpus.n_units else np.zeros(0, dtype=bool)
     return Facts((np.flatnonzero(ends),))
 
 
 def previous_facts(corpus: Corpus, _: int) -> Facts:
-    """Every unit that is not the first of its sequence, and the one before it."""
+    """Return every unit that is not the first of its sequence, and the one before it."""
     later = np.flatnonzero(~_starts(corpus))
     return Facts((later, later - 1))
 
 
 def next_facts(corpus: Corpus, _: int) -> Facts:
-    """Every unit that is not the last of its sequence, and the one after it."""
+    """Return every unit that is not the last of its sequence, and the one after it."""
     later = np.flatnonzero(~_starts(corpus))
     return Facts((later - 1, later))
 
 
 def same_sequence_facts(corpus: Corpus, max_rows: int) -> Facts:
-    """Every pair of different units of one sequence, in both orders."""
+    """Return every pair of different units of one sequence, in both orders."""
     offsets = _offsets(corpus)
     lengths = np.diff(offsets)
     rows = int((lengths * (lengths - 1)).sum())
@@ -53,7 +53,7 @@ def same_sequence_facts(corpus: Corpus, max_rows: int) -> Facts:
 
 
 def _starts(corpus: Corpus) -> Bools:
-    """starts[i], whether unit i is the first of its sequence."""
+    """Return starts[i], whether unit i is the first of its sequence."""
     return sequence_starts(corpus.n_units, _offsets(corpus))
 
 

@@ -49,7 +49,7 @@ def check_size(pattern: str, what: str) -> None:
 
 
 def expanded_size(pattern: str) -> int:
-    """How many characters and classes an expression has, each as often as it is repeated."""
+    """Return how many characters and classes an expression has, each as often as it is repeated."""
     sums, last, at = [0], 0, 0  # sums[depth]: of the open groups; last: the size of what a repetition repeats
     while at < len(pattern):
         sign, size = pattern[at], 1
@@ -125,12 +125,12 @@ LONGEST_WORD = 200
 
 
 def phrase(word: str) -> str:
-    """A pattern for a word or a phrase, with any spaces between its words."""
+    """Return a pattern for a word or a phrase, with any spaces between its words."""
     return r"\s+".join(re.escape(part) for part in word.split())
 
 
 def contains(texts: pl.Series, word: str) -> pl.Series:
-    """Whether each text contains the word."""
+    """Return whether each text contains the word."""
     _check_word(word)
     return texts.str.contains(rf"(?i){EDGE}{phrase(word)}(?:\W|$)")
 
@@ -155,7 +155,7 @@ def _clause(texts: pl.Series, word: str, pattern: str) -> pl.Series:
 
 
 def matches(texts: pl.Series, pattern: str) -> pl.Series:
-    """Whether each text holds a match of the pattern."""
+    """Return whether each text holds a match of the pattern."""
     check_size(pattern, "the pattern")
     try:
         return in_portions(texts, f"the pattern {pattern!r}", lambda some: some.str.contains(pattern))

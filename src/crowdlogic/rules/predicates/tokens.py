@@ -13,7 +13,7 @@ from crowdlogic.rules.predicates.definition import Kind, Predicate, Role
 
 
 def token(tokens: pl.Series) -> pl.Series:
-    """The tokens themselves."""
+    """Return the tokens themselves."""
     return tokens
 
 
@@ -52,17 +52,17 @@ SHAPE = Predicate(
 
 
 def in_list(texts: pl.Series, words: tuple[str, ...]) -> pl.Series:
-    """Whether a word of each text is in a word list."""
+    """Return whether a word of each text is in a word list."""
     return texts.str.split(" ").list.eval(pl.element().str.strip_chars().is_in(words)).list.any()
 
 
 def read_word_list(path: Path) -> tuple[str, ...]:
-    """The words of a file, a word a line; read again when the file has changed."""
+    """Return the words of a file, a word a line; read again when the file has changed."""
     return parse_word_list(_read(path, _state(path)), path.name)
 
 
 def word_list_bytes(path: Path) -> bytes:
-    """A word list as its file has it."""
+    """Return a word list as its file has it."""
     content = _read(path, _state(path))
     parse_word_list(content, path.name)
     return content
@@ -70,7 +70,7 @@ def word_list_bytes(path: Path) -> bytes:
 
 @lru_cache(maxsize=16)
 def parse_word_list(content: bytes, name: str) -> tuple[str, ...]:
-    """The words of a file's content, each once."""
+    """Return the words of a file's content, each once."""
     try:
         lines = content.decode("utf-8").splitlines()
     except UnicodeDecodeError:

@@ -111,13 +111,13 @@ class Vocabulary:
         return register
 
     def copy(self) -> Vocabulary:
-        """The same predicates, to which others can be added."""
+        """Return the same predicates, to which others can be added."""
         other = Vocabulary()
         other._added, other.tables, other.word_lists = dict(self._added), dict(self.tables), dict(self.word_lists)
         return other
 
     def without_tables(self) -> Vocabulary:
-        """The same predicates without those whose facts are listed in tables."""
+        """Return the same predicates without those whose facts are listed in tables."""
         found = self.copy()
         found._added = {key: one for key, one in self._added.items() if key not in self.tables}
         found.tables = {}
@@ -132,7 +132,7 @@ class Vocabulary:
         return found
 
     def find(self, name: str) -> Predicate | None:
-        """The predicate of a name, whatever its case, as in PSL."""
+        """Return the predicate of a name, whatever its case, as in PSL."""
         key = name.casefold()
         if key not in self._added and key not in self._registered:
             found = find_registered(key)
@@ -141,11 +141,11 @@ class Vocabulary:
         return self._added.get(key) or self._registered.get(key)
 
     def function_names(self) -> tuple[str, ...]:
-        """The predicates that were registered from Python, and that no file can hold."""
+        """Return the predicates that were registered from Python, and that no file can hold."""
         return tuple(one.name for one in self._added.values() if one.role is Role.function)
 
     def hint(self, name: str) -> str:
-        """The nearest known name, as a question, or nothing."""
+        """Return the nearest known name, as a question, or nothing."""
         return did_you_mean(name, [*PREDICATES, *(one.name for one in self._added.values())])
 
     def _add(self, predicate: Predicate) -> None:
@@ -157,7 +157,7 @@ class Vocabulary:
 
 
 def find_registered(key: str) -> Predicate | None:
-    """A predicate of the registry by its name in small letters; only that one is imported."""
+    """Return a predicate of the registry by its name in small letters; only that one is imported."""
     name = next((name for name in PREDICATES if name.casefold() == key), None)
     if name is None:
         return None

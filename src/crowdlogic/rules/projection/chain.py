@@ -17,7 +17,7 @@ from crowdlogic.rules.transitions import TransitionTable
 
 
 def is_chain(pairs: Pairs, corpus: Corpus) -> bool:
-    """Whether every pair is of neighbours in a sequence."""
+    """Return whether every pair is of neighbours in a sequence."""
     if corpus.offsets is None:
         return False
     begins = sequence_starts(corpus.n_units, corpus.offsets)
@@ -27,7 +27,7 @@ def is_chain(pairs: Pairs, corpus: Corpus) -> bool:
 def chain_potentials(
     pairs: Pairs | None, transitions: TransitionTable | None, shape: tuple[int, ...], *, strength: float
 ) -> tuple[Floats, Ints | None]:
-    """tables[n, k, k'], and the table of the transition into each unit (None when there is one for all).
+    """Return tables[n, k, k'], and the table of the transition into each unit (None when there is one for all).
 
     Args:
         pairs: The penalties of neighbours; None without any.
@@ -48,7 +48,7 @@ def chain_potentials(
 def project_marginals(
     log_unary: Floats, tables: Floats, table: Ints | None, *, offsets: Ints, start: Floats | None
 ) -> tuple[Floats, Bools]:
-    """q[i, k], and impossible[s], whether every tagging of a sequence is forbidden."""
+    """Return q[i, k], and impossible[s], whether every tagging of a sequence is forbidden."""
     pairwise, which = (tables[0], None) if table is None else (tables, table)
     found = marginals(log_unary, pairwise, offsets, start=start, table=which)
     return found.q, np.asarray(found.log_partition == LOG_ZERO)
@@ -57,7 +57,7 @@ def project_marginals(
 def project_path(
     log_unary: Floats, tables: Floats, table: Ints | None, *, offsets: Ints, start: Floats | None
 ) -> tuple[Ints, Bools]:
-    """path[i], and impossible[s]."""
+    """Return path[i], and impossible[s]."""
     pairwise, which = (tables[0], None) if table is None else (tables, table)
     path = best_path(log_unary, pairwise, offsets, start=start, table=which)
     firsts = np.asarray(offsets[:-1])

@@ -66,7 +66,7 @@ class Graph:
     which: Ints
 
     def part(self, edges: Bools) -> Graph:
-        """The same units with some of the edges."""
+        """Return the same units with some of the edges."""
         return replace(self, first=self.first[edges], second=self.second[edges], which=self.which[edges])
 
 
@@ -116,7 +116,7 @@ def infer(graph: Graph, propagation: Propagation) -> Inferred:
 
 
 def tree_edges(graph: Graph) -> Bools:
-    """Whether each edge is in a component without loops."""
+    """Return whether each edge is in a component without loops."""
     n_units = len(graph.unary)
     count, component = connected_components(_adjacency(graph), directed=False)
     units = np.bincount(component, minlength=count)
@@ -130,7 +130,7 @@ def _adjacency(graph: Graph) -> coo_array:
 
 
 def sweep(graph: Graph) -> tuple[Floats, Floats]:
-    """The messages of a forest in both directions: to the second unit of each edge, and to the first."""
+    """Return the messages of a forest in both directions: to the second unit of each edge, and to the first."""
     size = graph.unary.shape[1]
     onward, back = np.zeros((len(graph.first), size)), np.zeros((len(graph.first), size))
     total = _Totals.of(graph.unary)
@@ -150,7 +150,7 @@ def sweep(graph: Graph) -> tuple[Floats, Floats]:
 
 
 def _child_and_parent(graph: Graph, edges: Ints, upward: Bools) -> tuple[Ints, Ints]:
-    """The child and the parent of each edge; upward says that the first unit is the child."""
+    """Return the child and the parent of each edge; upward says that the first unit is the child."""
     first, second = graph.first[edges], graph.second[edges]
     return np.where(upward, first, second), np.where(upward, second, first)
 
@@ -230,7 +230,7 @@ def _change(old: Floats, new: Floats) -> float:
 
 
 def _into_units(graph: Graph, onward: Floats, back: Floats) -> Floats:
-    """The sum of the messages into each unit."""
+    """Return the sum of the messages into each unit."""
     total = _Totals.of(np.zeros_like(graph.unary))
     total.add(graph.second, onward)
     total.add(graph.first, back)
@@ -246,7 +246,7 @@ class _Totals:
 
     @staticmethod
     def of(log_potential: Floats) -> _Totals:
-        """The sum of one part."""
+        """Return the sum of one part."""
         zero = log_potential == LOG_ZERO
         return _Totals(np.where(zero, 0.0, log_potential), zero.astype(np.int64))
 
@@ -260,7 +260,7 @@ class _Totals:
                 self.zeros[:, k] += np.bincount(units[zero[:, k]], minlength=size)
 
     def without(self, units: Ints, part: Floats | None) -> Floats:
-        """The sums of some units, without a part that was added before."""
+        """Return the sums of some units, without a part that was added before."""
         finite, zeros = self.finite[units], self.zeros[units]
         if part is not None:
             zero = part == LOG_ZERO
@@ -268,7 +268,7 @@ class _Totals:
         return np.where(zeros > 0, LOG_ZERO, finite)
 
     def sums(self) -> Floats:
-        """All sums."""
+        """Return all sums."""
         return np.where(self.zeros > 0, LOG_ZERO, self.finite)
 
 
@@ -294,7 +294,7 @@ def _send(graph: Graph, edges: Ints, sent: Floats, forward: Bools) -> Floats:
 
 
 def _may_underflow(tables: Floats, sent: Floats) -> bool:
-    """Whether some product of exponentials could be too small for a float, exact zeros aside."""
+    """Return whether some product of exponentials could be too small for a float, exact zeros aside."""
     lowest = [np.min(part, where=part > LOG_ZERO, initial=0.0) for part in (tables, sent)]
     return bool(sum(lowest) < np.log(TINY))
 

@@ -81,7 +81,7 @@ def _describe_unit(i: int, ground: GroundRules) -> str:
 
 
 def _connected_units(i: int, ground: GroundRules) -> Ints:
-    """The units that may influence unit i: its sequence, or itself and its direct partners."""
+    """Return the units that may influence unit i: its sequence, or itself and its direct partners."""
     if ground.corpus.offsets is not None:
         s = int(np.searchsorted(ground.corpus.offsets, i, side="right")) - 1
         return np.arange(ground.corpus.offsets[s], ground.corpus.offsets[s + 1])
@@ -134,7 +134,7 @@ PRESETS = {
 
 
 def find_preset(preset: Preset | str) -> Preset:
-    """The preset of that name, or the one that was given."""
+    """Return the preset of that name, or the one that was given."""
     if isinstance(preset, Preset):
         return preset
     if preset not in PRESETS:
@@ -238,18 +238,18 @@ class Projector:
         return find_preset(self.preset).start is Start.classifier
 
     def n_rules(self, classes: Classes) -> int:
-        """How many rules there are, rule sets written out."""
+        """Return how many rules there are, rule sets written out."""
         return 0 if self.rules is None else len(expand(self.rules, classes).rules)
 
     def ground(self, corpus: Corpus, classes: Classes) -> GroundRules:
-        """The rules grounded over a corpus, their weights times the factors."""
+        """Return the rules grounded over a corpus, their weights times the factors."""
         ground = ground_rules(self.rules or NO_RULES, corpus, classes, vocabulary=self.vocabulary)
         return ground if self.factors is None else ground.reweight(self.factors)
 
     def for_items(
         self, corpus: Corpus, classes: Classes, *, given_for: Corpus, renewed: Vocabulary | None = None
     ) -> Projector:
-        """The same projector for other items than those that its tables of facts were given for.
+        """Return the same projector for other items than those that its tables of facts were given for.
 
         Args:
             corpus: The other items.
@@ -263,7 +263,7 @@ class Projector:
         return replace(self, vocabulary=words.updated(renewed))
 
     def reweight(self, factors: Sequence[float] | Floats | None) -> Projector:
-        """The same projector with other multipliers of the rules' weights."""
+        """Return the same projector with other multipliers of the rules' weights."""
         return replace(self, factors=None if factors is None else tuple(map(float, factors)))
 
     def with_transitions(self, targets: Beliefs, offsets: Ints | None, classes: Classes) -> Projector:
@@ -313,7 +313,7 @@ class Projector:
         return self._project_graph(problem, found.pairs)
 
     def start(self, q_a: AnyBeliefs, classifier: AnyBeliefs | None, ground: GroundRules) -> AnyBeliefs:
-        """The beliefs that the projection starts from: q_a, or the classifier's."""
+        """Return the beliefs that the projection starts from: q_a, or the classifier's."""
         shape = (ground.corpus.n_units, len(ground.classes))
         for name, beliefs in (("q_a", q_a), ("classifier", classifier)):
             if beliefs is not None and (found := unit_beliefs(beliefs).shape) != shape:
@@ -325,7 +325,7 @@ class Projector:
         return classifier
 
     def potentials(self, ground: GroundRules, predictions: Predictions) -> Potentials:
-        """The penalties of all groundings together, for each unit and each pair of units."""
+        """Return the penalties of all groundings together, for each unit and each pair of units."""
         return potentials(ground, predictions, per_unit=self.per_unit)
 
     def _project_chain(self, problem: _Problem) -> Projection:
@@ -360,7 +360,7 @@ class Projector:
         return Projection(found.q, "chain", path=path, chain=found)
 
     def _table(self, classes: Classes) -> TransitionTable | None:
-        """The table of transitions, which has to be over the classes."""
+        """Return the table of transitions, which has to be over the classes."""
         if isinstance(self.transitions, str):
             raise OptionError(
                 f"transitions: {self.transitions!r} says that they are to be counted. Do so first, by with_transitions."
@@ -427,7 +427,7 @@ def _project_single(problem: _Problem) -> Projection:
 
 
 def raise_path(beliefs: Beliefs, path: Ints, strength: float) -> Beliefs:
-    """The beliefs with exp(C) on a path, normalised: what the authors' program calls q_b."""
+    """Return the beliefs with exp(C) on a path, normalised: what the authors' program calls q_b."""
     weight = safe_log(beliefs)
     weight[np.arange(len(path)), path] += strength
     return normalise(weight)[0]

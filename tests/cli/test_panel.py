@@ -11,6 +11,9 @@ import pytest
 from tests.cli.conftest import Result
 from tests.confidence.planted_crowds import judges, with_noise
 
+import crowdlogic
+from crowdlogic.errors import DataError, OptionError
+
 Run = Callable[..., Result]
 
 
@@ -139,3 +142,67 @@ def test_judges_are_tested_against_people(run: Run) -> None:
     assert "a person may be replaced by: good." in done.err
     assert wrong.code == 2
     assert "others.csv: no item is among those of the judges" in wrong.err
+
+
+def score(answers: str, truth: np.ndarray, *, known: int) -> float:
+    """The share of right answers among the items whose truth was not given."""
+    rows = [row.split(",")[:2] for row in Path(answers).read_text().splitlines()[1:]]
+    return float(np.mean([int(label) == truth[int(item[1:])] for item, label in rows if int(item[1:]) >= known]))
+
+
+def test_every_command_learns_the_same_from_gold_and_groups(run: Run) -> None:
+    table, truth = judges(8, skills=[0.45, 0.5, 0.8, 0.55, 0.6, 0.5], items=400)
+    write_panel(table, truth, gold=60)
+    known = [f"i{i},{truth[i]}" for i in range(400)]
+    Path("all.csv").write_text("\n".join(["item,label", *known]) + "\n")
+    Path("groups.csv").write_text("annotator,group\njudge0,a\njudge1,a\n")
+    given = ("--groups", "groups.csv", "--ordered")
+
+    run("panel", "labels.csv", "--gold", "gold.csv", *given, "-o", "panel.csv")
+    run("aggregate", "labels.csv", "--anchors", "gold.csv", *given, "-o", "truth.csv")
+    run("aggregate", "labels.csv", "--anchors", "gold.csv", "-o", "alone.csv")
+    compared = run(
+        "aggregate", "labels.csv", "--anchors", "gold.csv", *given, "--methods", "pool", "--gold", "all.csv", "--json"
+    )
+    page = run("report", "labels.csv", "--anchors", "gold.csv", *given)
+
+    assert Path("panel.csv").read_text() == Path("truth.csv").read_text()
+    assert Path("truth.csv").read_text() != Path("alone.csv").read_text()
+    right = score("truth.csv", truth, known=0)
+    assert json.loads(compared.out)["methods"]["pool"]["accuracy"] == pytest.approx(right)
+    assert page.code == 0
+
+
+def test_the_python_function_takes_groups_and_order(run: Run) -> None:
+    table, truth = judges(8, skills=[0.45, 0.5, 0.8, 0.55, 0.6, 0.5], items=400)
+    write_panel(table, truth, gold=60)
+    Path("groups.csv").write_text("annotator,group\njudge0,a\njudge1,a\n")
+    anchors = {f"i{i}": int(truth[i]) for i in range(60)}
+
+    estimate = crowdlogic.aggregate("labels.csv", anchors=anchors, groups={"judge0": "a", "judge1": "a"}, ordered=True)
+    run("aggregate", "labels.csv", "--anchors", "gold.csv", "--groups", "groups.csv", "--ordered", "-o", "truth.csv")
+
+    written = [float(row.split(",")[2]) for row in Path("truth.csv").read_text().splitlines()[1:]]
+    assert written == pytest.approx(estimate.confidence.tolist(), abs=1e-5)
+    with pytest.raises(DataError, match="groups: no annotator is called 'judge9'"):
+        crowdlogic.aggregate("labels.csv", groups={"judge0": "a", "judge9": "a"})
+    with pytest.raises(OptionError, match="for single items and the method pool only, not for dawid-skene"):
+        crowdlogic.aggregate("labels.csv", "dawid-skene", groups={"judge0": "a"})
+
+
+def test_groups_and_orders_that_cannot_be_used_are_refused(run: Run) -> None:
+    table, truth = judges(9, skills=[0.7, 0.8, 0.6], items=100)
+    write_panel(table, truth, gold=30)
+    names = np.array(["poor", "fair", "good"])
+    rows = [f"i{i},judge{j},{names[label]}" for (i, j), label in np.ndenumerate(table)]
+    Path("words.csv").write_text("\n".join(["item,annotator,label", *rows]) + "\n")
+    Path("two.csv").write_text("annotator,group\njudge0,a\njudge0,b\n")
+
+    two = run("panel", "labels.csv", "--groups", "two.csv")
+    unknown = run("aggregate", "words.csv", "--ordered", "-o", "truth.csv")
+    listed = run("aggregate", "words.csv", "--ordered", "--classes", "poor,fair,good", "-o", "truth.csv")
+
+    assert (two.code, unknown.code, listed.code) == (2, 2, 0)
+    assert "two.csv: annotator 'judge0' is in several groups" in two.err
+    assert "--ordered: the order of the classes" in unknown.err
+    assert "--classes NAMES" in unknown.err

@@ -218,7 +218,7 @@ def test_known_truths_fit_the_report_of_labels(run: Run) -> None:
 
     assert (done.code, plain.code) == (0, 0)
     sources = [json.loads(Path(page).read_text())["overview"]["confidence_source"] for page in ("r.json", "plain.json")]
-    assert sources[0] == "judging by 40 items checked at random"
+    assert sources[0] == "judging by 40 items labelled at random"
     assert "judging by" not in sources[1]
 
 
@@ -227,6 +227,6 @@ def test_known_truths_come_too_late_for_answers_that_are_made(run: Run, estimate
 
     assert (done.code, done.err) == (
         2,
-        "crowdlogic: kept: its answers are made already. Give --anchors to `aggregate` or `train` instead.\n",
+        "crowdlogic: kept: its answers are made already. Give --anchors to `aggregate` instead.\n",
     )
     assert not Path("r.html").exists()

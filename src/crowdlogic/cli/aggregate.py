@@ -18,7 +18,16 @@ from crowdlogic.cli.json_output import (
     require_free_output,
     show_output,
 )
-from crowdlogic.cli.options import JsonOption, LabelsFile, SeedOption, SpreadsheetOption, ToOption, reads_labels
+from crowdlogic.cli.options import (
+    GroupsOption,
+    JsonOption,
+    LabelsFile,
+    OrderedOption,
+    SeedOption,
+    SpreadsheetOption,
+    ToOption,
+    reads_labels,
+)
 from crowdlogic.data.folders import parse_size
 from crowdlogic.errors import OptionError
 from crowdlogic.registry import ENGINES, TRUTH_METHODS
@@ -152,6 +161,8 @@ def command(
     engine: EngineOption = None,
     address: AddressOption = None,
     dependence: DependenceOption = "public",
+    groups: GroupsOption = None,
+    ordered: OrderedOption = None,
     checkpoint: CheckpointOption = None,
     to: ToOption = None,
     spreadsheet_safe: SpreadsheetOption = False,
@@ -161,7 +172,7 @@ def command(
     """Estimate the true label of every item."""
     fit: dict[str, Any] = {"labels": labels, "anchors": anchors, "gold": gold, "seed": seed, "threads": threads}
     fit |= {"items": items, "checkpoint": checkpoint, "dependence": dependence, "input": input}
-    fit |= {"iterations": iterations}
+    fit |= {"iterations": iterations, "groups": groups, "ordered": ordered}
     if out is None and methods is None:
         out = default_answers(labels, input, read_as=input.format)
     if out is not None and methods is not None:

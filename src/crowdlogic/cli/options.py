@@ -82,6 +82,20 @@ SpreadsheetOption = Annotated[
     bool,
     typer.Option("--spreadsheet-safe", help="In csv and tsv, put a quote (') before cells that would be formulas."),
 ]
+GroupsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="FILE",
+        help="Annotators that count once: annotator, group; may be the labels with a column group.",
+    ),
+]
+OrderedOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--ordered/--nominal", help="Does the order of the classes mean something? For numbers it does by default."
+    ),
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
 TablesOption = Annotated[
     list[str] | None, typer.Option("--table", help="Facts for a predicate, as Name=file. May repeat.")

@@ -10,8 +10,7 @@ import typer
 
 from crowdlogic.cli.console import say, show_tables, summary
 from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
-from crowdlogic.cli.options import JsonOption, LabelsFile, SeedOption, reads_labels
-from crowdlogic.errors import OptionError
+from crowdlogic.cli.options import GroupsOption, JsonOption, LabelsFile, OrderedOption, SeedOption, reads_labels
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.panel import PanelOptions, assess_panel
 
@@ -77,30 +76,25 @@ def command(
     chosen: Annotated[
         bool, typer.Option("--gold-chosen", help="The gold items were chosen, not drawn at random.")
     ] = False,
-    groups: Annotated[
-        str | None, typer.Option("--groups", metavar="FILE", help="Judges that count once: annotator, group.")
-    ] = None,
+    groups: GroupsOption = None,
     people: Annotated[
         str | None,
         typer.Option("--people", metavar="FILE", help="Labels by people: may a judge replace a person?"),
     ] = None,
-    ordered: Annotated[bool, typer.Option("--ordered", help="The order of the classes means something.")] = False,
-    nominal: Annotated[bool, typer.Option("--nominal", help="Numbers are names of classes without an order.")] = False,
+    ordered: OrderedOption = None,
     seed: SeedOption = 0,
     input: InputOptions,
     json: JsonOption = False,
 ) -> None:
     """Assess a panel of judges: near-copies, its worth in votes, accuracy by gold."""
     require_free_output(out, as_json=json)
-    if ordered and nominal:
-        raise OptionError("--ordered and --nominal exclude each other. Leave one of them out.")
     options = PanelOptions(
         labels=labels,
         gold=gold,
         groups=groups,
         people=people,
         gold_is_random=not chosen,
-        ordered=True if ordered else False if nominal else None,
+        ordered=ordered,
         out=out,
         seed=seed,
         input=input,

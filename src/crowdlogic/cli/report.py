@@ -11,7 +11,7 @@ import typer
 
 from crowdlogic.cli.console import say, summary
 from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
-from crowdlogic.cli.options import JsonOption, SeedOption, reads_labels
+from crowdlogic.cli.options import GroupsOption, JsonOption, OrderedOption, SeedOption, reads_labels
 from crowdlogic.workflows.inputs import InputOptions, parse_names
 
 SourceFolder = Annotated[
@@ -87,6 +87,8 @@ def command(
     items: ItemsOption = None,
     gold: GoldOption = None,
     anchors: AnchorsOption = None,
+    groups: GroupsOption = None,
+    ordered: OrderedOption = None,
     methods: CompareOption = None,
     figures: FiguresOption = None,
     evidence: EvidenceOption = True,
@@ -106,6 +108,8 @@ def command(
         items=items,
         gold=gold,
         anchors=anchors,
+        groups=groups,
+        ordered=ordered,
         methods=parse_names(methods),
         figures=figures,
         evidence=evidence,

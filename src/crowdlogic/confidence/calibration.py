@@ -67,6 +67,8 @@ def infer_calibrated(
     *,
     fitting: Fitting = DEFAULT_FIT,
     dependence: Dependence | None = PUBLIC_CROWDS,
+    groups: Ints | None = None,
+    ordered: bool = False,
 ) -> Estimate:
     """Fit a method, calibrate its confidence, and give the range of the number of wrong answers.
 
@@ -76,17 +78,38 @@ def infer_calibrated(
         corpus: The items, for methods that read them.
         fitting: Options of the fit. The pool learns from its anchors if there are enough.
         dependence: How strongly the labels of an item depend on each other; None keeps the method's own posterior.
+        groups: groups[j], the same number for annotators who count once; for the pool only.
+        ordered: Whether the order of the classes means something; used when the pool learns from gold.
     """
     method, labels = as_truth_method(method), as_labels(labels, "infer_calibrated")
+    assessed = (
+        isinstance(method, MethodPool)
+        and method.dependence is not None
+        and dependence is not None
+        and not labels.is_sequential
+    )
+    if groups is not None and not assessed:
+        raise OptionError(
+            f"Groups of annotators can be given for single items and the method pool only, not for {method.name}"
+            f"{' of sentences' if labels.is_sequential else ''}."
+        )
     if dependence is None or not labels.n_labels:
         return infer_truth(method, labels, corpus, fitting=fitting)
     sampled = drawn_at_random(fitting.anchors)
-    if isinstance(method, MethodPool) and method.dependence is not None:
+    if isinstance(method, MethodPool) and assessed:
         known = anchor_classes(labels, fitting.anchors)
         random = anchor_classes(labels, sampled)
         at_random = random != UNKNOWN if len(random) else np.zeros(labels.n_units, dtype=bool)
         gold = known if len(known) else None
-        return assess(labels, gold=gold, random_gold=at_random, method=method, fitting=fitting).estimate
+        return assess(
+            labels,
+            gold=gold,
+            random_gold=at_random,
+            ordered=ordered,
+            groups=groups,
+            method=method,
+            fitting=fitting,
+        ).estimate
 
     found = infer_truth(method, labels, corpus, fitting=fitting)
     estimate = state_confidence(labels, found, dependence=dependence, anchors=fitting.anchors)

@@ -552,10 +552,11 @@ def anchor_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> In
         for at, name in zip(range(begin, end), names, strict=True):
             if name is None:  # a token whose truth is not known
                 continue
-            if name not in class_code:
+            code = class_code.get(name, class_code.get(str(name)))  # 1 and '1' name the same class
+            if code is None:
                 raise LabelError(
                     f"The anchor of item {labels.items[int(item)]!r} is {name!r}, which is not among the classes "
                     f"{name_list(labels.classes)}. Correct the anchor, or add the class to the classes of the labels."
                 )
-            fixed[at] = class_code[name]
+            fixed[at] = code
     return fixed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,7 @@ def compare_methods(
     *,
     gold: Any = None,
     fitting: Fitting = DEFAULT_FIT,
+    infer: Callable[[TruthMethod], Estimate] | None = None,
 ) -> list[MethodResult]:
     """Run each method. A fit that does not converge gives no warning; see `estimate.converged`.
 
@@ -57,6 +58,7 @@ def compare_methods(
         corpus: The items, for methods that look at words.
         gold: What is true: Answers, a frame with item and label, {item: class}, or a Corpus with gold.
         fitting: How to fit.
+        infer: Fits a method to the labels; None for the method's own `infer`.
     """
     if isinstance(methods, CrowdLabels) or hasattr(methods, "columns"):
         raise OptionError("compare_methods: labels where methods are expected. Write compare_methods(methods, labels).")
@@ -67,7 +69,7 @@ def compare_methods(
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            estimate = infer_truth(method, labels, corpus, fitting=fitting)
+            estimate = infer_truth(method, labels, corpus, fitting=fitting) if infer is None else infer(method)
         seconds = time.perf_counter() - begin
         found.append(
             MethodResult(method.name, estimate, seconds, {} if gold is None else score_estimate(estimate, gold))

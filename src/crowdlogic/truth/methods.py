@@ -125,7 +125,7 @@ FEW = 2
 """Minimum number of labels per annotator and class for estimating anything about annotators of tags."""
 
 
-WHY_POOL = "it does not clearly lose to counting votes on the public crowds and panels it was measured on"
+WHY_POOL = "on average it was more accurate than counting votes on public crowds and panels"
 """Why the pool is the default for single items, in words."""
 
 WHY_ENSEMBLE = "it weighs confusion matrices by how many labels there are for them"

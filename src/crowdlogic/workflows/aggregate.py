@@ -54,7 +54,10 @@ from crowdlogic.workflows.inputs import (
     answer_format,
     check_outputs,
     check_writable,
+    classes_are_ordered,
+    group_annotators,
     percent,
+    read_groups,
     relabel_path,
 )
 
@@ -239,6 +242,8 @@ class FitOptions:
         checkpoint: A file for the state of the fit; a fit goes on from it if it is there.
         dependence: How far labels of one item depend on each other: a name in `truth_methods.DEPENDENCES`.
         iterations: Maximum number of iterations; None for the method's own.
+        groups: A file of annotator and group: annotators of one group count once; for the pool.
+        ordered: Whether the classes are ordered; None to take numbers with three values or more as ordered.
         input: How the labels are read.
     """
 
@@ -251,6 +256,8 @@ class FitOptions:
     checkpoint: str | None = None
     dependence: str = "public"
     iterations: int | None = None
+    groups: str | None = None
+    ordered: bool | None = None
     input: InputOptions = field(default_factory=InputOptions)
 
 
@@ -403,9 +410,10 @@ def aggregate_files(options: AggregateOptions) -> Aggregated:
             None if options.checkpoint is None else f"{options.checkpoint}.shards",
             None if options.min_confidence is None else relabel_path(options.out),
         ),
-        read=(options.labels, options.anchors, options.gold, options.items),
+        read=(options.labels, options.anchors, options.gold, options.items, options.groups),
     )
-    found = (SOURCES.load(name)(options) for name in SOURCES)
+    # Groups of annotators are merged in memory only
+    found = (SOURCES.load(name)(options) for name in SOURCES if options.groups is None)
     opened = next((source for source in found if source is not None), None) or open_in_memory(options)
     with opened as labels:
         method, reason = _choose_method(options, labels)
@@ -465,10 +473,21 @@ class LabelsInMemory:
 
     def fit(self, method: TruthMethod) -> FittedInMemory:
         """Fit a method, and calibrate the confidence of its answers."""
-        dependence = parse_dependence(self.options.dependence)
-        labels, corpus = self.crowd.labels, self.crowd.corpus
-        estimate = infer_calibrated(method, labels, corpus, fitting=self.fitting, dependence=dependence)
+        estimate = fit_calibrated(method, self.crowd, self.options, fitting=self.fitting)
         return FittedInMemory(labels=self, estimate=estimate)
+
+
+def fit_calibrated(method: TruthMethod, crowd: Crowd, options: FitOptions, *, fitting: Fitting) -> Estimate:
+    """Fit a method to labels in memory as the options say, and calibrate the confidence of its answers."""
+    return infer_calibrated(
+        method,
+        crowd.labels,
+        crowd.corpus,
+        fitting=fitting,
+        dependence=parse_dependence(options.dependence),
+        groups=None if options.groups is None else read_groups(options.groups, crowd.labels),
+        ordered=classes_are_ordered(crowd.labels.classes, options.ordered, given=options.input.classes is not None),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -615,6 +634,8 @@ def aggregate(
     items: Corpus | None = None,
     anchors: Mapping[Any, Any] | None = None,
     dependence: str = "public",
+    groups: Mapping[Any, Any] | None = None,
+    ordered: bool | None = None,
     seed: int = 0,
 ) -> Estimate:
     """Estimate the truth of every item, with the same answers and calibrated confidence as the command `aggregate`.
@@ -630,6 +651,9 @@ def aggregate(
             confidence is also fitted to them.
         dependence: How strongly the labels of an item depend on each other: "public" (as in public data sets) or
             "none" (return the method's own posterior).
+        groups: annotator -> group. Annotators of one group count once; for the pool.
+        ordered: Whether the order of the classes means something; None to take three or more ascending numbers as
+            ordered. The pool uses it when it learns from anchors.
         seed: Random seed, for methods that need one.
     """
     corpus = items
@@ -648,7 +672,15 @@ def aggregate(
         method = configured_method(method, seed=seed, dependence=known)
     elif seed:
         raise OptionError("seed: a method that is given as an object has its own. Set it there, or name the method.")
-    return infer_calibrated(method, labels, corpus, fitting=Fitting(anchors=anchors), dependence=known)
+    return infer_calibrated(
+        method,
+        labels,
+        corpus,
+        fitting=Fitting(anchors=anchors),
+        dependence=known,
+        groups=None if groups is None else group_annotators(groups, labels),
+        ordered=classes_are_ordered(labels.classes, ordered, given=ordered is not None),
+    )
 
 
 def calibrate(labels: CrowdLabels, estimate: Estimate) -> Estimate:

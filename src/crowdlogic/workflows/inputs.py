@@ -14,6 +14,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from crowdlogic.data.answers import Answers
@@ -31,8 +32,11 @@ from crowdlogic.data.formats.protocol import (
 from crowdlogic.data.formats.tables import TableFormat
 from crowdlogic.data.intake.columns import ALIASES, find_roles, refuse_reversed
 from crowdlogic.data.intake.contract import comparable_columns
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import as_text, find
 from crowdlogic.data.reading import find_label_paths, read_answers, read_corpus, read_crowd, read_table
 from crowdlogic.errors import DataError, LabelError, OptionError, did_you_mean, name_list
+from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.store.estimates import ARRAYS, NAMES
 from crowdlogic.store.files import CONFIG, Status
 
@@ -459,3 +463,86 @@ def _header(path: str, format: str | None) -> list[str] | None:
         return None
     is_table = isinstance(find_format(path, format), TableFormat)
     return read_table(path, format=format)[0].columns if is_table else []
+
+
+# Annotators who count once, and classes with an order: what learning from gold and merging are told beside the labels.
+
+TAKEN_AS_ORDERED = "The classes are numbers and taken as ordered; pass --nominal if their order is arbitrary."
+"""Notice for numeric classes when gold is learnt from."""
+GROUP_COLUMNS = ("group", "team", "family")
+"""Names of a column of groups."""
+
+
+def read_groups(path: str, labels: CrowdLabels) -> Ints:
+    """Return group[j] from a table of annotator and group, which may be the file of labels itself.
+
+    Args:
+        path: The table.
+        labels: The labels, for the names of the annotators.
+    """
+    table, source = read_table(path)
+    annotator = find_roles(table.columns, None, where=source.name).get("annotator", table.columns[0])
+    group = next((name for name in table.columns if name.lower() in GROUP_COLUMNS), None)
+    if group is None:
+        raise DataError(f"{path}: expected columns annotator and group, found {', '.join(table.columns)}.")
+    pairs = table.select(as_text(table[annotator]).alias("annotator"), as_text(table[group]).alias("group")).unique(
+        maintain_order=True
+    )
+    twice = pairs.filter(pairs["annotator"].is_duplicated())
+    if len(twice):
+        raise DataError(f"{path}: annotator {twice[0, 0]!r} is in several groups. Leave one of them.")
+    return group_annotators(dict(pairs.drop_nulls("group").iter_rows()), labels, source=path)
+
+
+def group_annotators(groups: Mapping[Any, Any], labels: CrowdLabels, *, source: str = "groups") -> Ints:
+    """Return group[j], the first annotator of the group of each; annotators that are not named are alone.
+
+    Args:
+        groups: annotator -> group.
+        labels: The labels, for the names of the annotators.
+        source: Where the groups are from, for messages.
+    """
+    names = as_text(labels.annotators)
+    members = [str(name) for name in groups]
+    where = find(pl.Series(members, dtype=pl.String), names)
+    if (where < 0).all():
+        first = members[0] if members else "(no rows)"
+        hint = did_you_mean(first, names.to_list())
+        raise DataError(
+            f"{source}: names no annotator of the labels ({first!r}, ...).{hint} There are {name_list(names)}."
+        )
+    if (where < 0).any():
+        wrong = members[int(np.flatnonzero(where < 0)[0])]
+        raise DataError(f"{source}: no annotator is called {wrong!r}.{did_you_mean(wrong, names.to_list())}")
+    codes = np.arange(len(names))
+    team = np.array([str(group) for group in groups.values()])
+    for name in np.unique(team):
+        codes[where[team == name]] = where[team == name].min()
+    return codes
+
+
+def class_numbers(classes: Sequence[Any]) -> Floats | None:
+    """Return the classes as numbers, or None if they are not numbers."""
+    try:
+        numbers = np.array([float(str(name)) for name in classes])
+    except ValueError:
+        return None
+    return numbers if len(numbers) and np.isfinite(numbers).all() else None
+
+
+def classes_are_ordered(classes: Sequence[Any], ordered: bool | None, *, given: bool) -> bool:
+    """Return whether the order of the classes means something, and refuse an order that nobody gave.
+
+    Args:
+        classes: The classes.
+        ordered: What the user says; None to take three or more ascending numbers as ordered.
+        given: Whether the user listed the classes.
+    """
+    numbers = class_numbers(classes)
+    ascending = numbers is not None and bool((np.diff(numbers) > 0).all())
+    if ordered and not (ascending or given):
+        raise OptionError(
+            f"--ordered: the order of the classes ({name_list(classes)}) is not known. List them from the lowest to "
+            f"the highest: --classes NAMES."
+        )
+    return bool(ordered) or (ordered is None and ascending and len(classes) > 2)

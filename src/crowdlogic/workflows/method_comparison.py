@@ -6,14 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from crowdlogic.data.estimate import Estimate
 from crowdlogic.errors import CrowdLogicWarning
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.comparison import shown_scores, warning_signs
+from crowdlogic.truth.methods import TruthMethod, infer_truth
+from crowdlogic.truth.pool import MethodPool
 from crowdlogic.workflows.aggregate import (
     FitOptions,
     collect_warnings,
     configured_method,
     describe_estimate,
+    fit_calibrated,
     methods_to_compare,
     parse_dependence,
     read_for_fit,
@@ -110,7 +114,14 @@ def compare_truth_methods(options: CompareOptions) -> MethodComparison:
         names = methods_to_compare(options.methods, crowd.labels, option="--methods", anchored=anchored)
     dependence = parse_dependence(options.dependence)
     methods = [configured_method(name, seed=options.seed, dependence=dependence) for name in names]
-    results = compare_methods(methods, crowd.labels, crowd.corpus, gold=gold, fitting=fitting)
+
+    def infer(method: TruthMethod) -> Estimate:
+        """Fit as `aggregate` does: the pool learns from gold; the answers of other methods are their own."""
+        if isinstance(method, MethodPool):
+            return fit_calibrated(method, crowd, options, fitting=fitting)
+        return infer_truth(method, crowd.labels, crowd.corpus, fitting=fitting)
+
+    results = compare_methods(methods, crowd.labels, crowd.corpus, gold=gold, infer=infer)
     agreement = pairwise_agreement(results)
     default = suggest_method(crowd.labels, anchored=anchored)[0]
     signs = (sign for one in results for sign in warning_signs(crowd.labels, one.estimate))

@@ -21,9 +21,18 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text, find
 from crowdlogic.data.reading import read_table, write_estimate
 from crowdlogic.data.wording import list_names, percent, pluralise
-from crowdlogic.errors import DataError, LabelError, did_you_mean, name_list
+from crowdlogic.errors import DataError, LabelError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.workflows.inputs import InputOptions, ResultTable, check_outputs, check_writable
+from crowdlogic.workflows.inputs import (
+    TAKEN_AS_ORDERED,
+    InputOptions,
+    ResultTable,
+    check_outputs,
+    check_writable,
+    class_numbers,
+    classes_are_ordered,
+    read_groups,
+)
 
 MOST_CLASSES = 12
 """Numbers with more different values than this are scores, not classes; they need gold with fewer classes."""
@@ -233,7 +242,7 @@ def assess_panel(options: PanelOptions) -> PanelResult:
     if labels.is_sequential:
         raise LabelError(f"{options.labels}: expected labels of single items, found tags of sequences.")
     gold, scores, notices = np.full(labels.n_units, UNKNOWN), None, list(labels.intake.messages())
-    values = _numbers(labels.classes)
+    values = class_numbers(labels.classes)
     if values is not None:
         _refuse_stray(options.labels, labels, values)
     if options.gold is not None:
@@ -245,11 +254,9 @@ def assess_panel(options: PanelOptions) -> PanelResult:
             f"{options.labels}: {labels.n_classes:,} different scores are too many classes. Give gold with --gold, "
             "whose classes the scores are cut into, or round the scores."
         )
-    ordered = options.ordered
-    if ordered is None:
-        ordered = _numbers(labels.classes) is not None and labels.n_classes > 2
-        if ordered:
-            notices.append("The classes are numbers and taken as ordered; pass --nominal if their order is arbitrary.")
+    ordered = classes_are_ordered(labels.classes, options.ordered, given=reading.classes is not None)
+    if ordered and options.ordered is None and options.gold is not None:
+        notices.append(TAKEN_AS_ORDERED)
     found = assess(
         labels,
         gold=gold,
@@ -311,7 +318,7 @@ def join_gold(labels: CrowdLabels, answers: Answers, values: Floats | None) -> t
             f"{answers.source}: nobody labelled item {name!r} ({int((where < 0).sum()):,} such items). Leave them out."
         )
     known = answers.answer != UNKNOWN
-    truths, scores = _numbers(answers.classes), None
+    truths, scores = class_numbers(answers.classes), None
     if values is not None and truths is not None and _is_finer(values, truths):
         # Scores on a finer scale: equal parts of the scale, as many as there are classes
         score = values[labels.label]
@@ -323,7 +330,7 @@ def join_gold(labels: CrowdLabels, answers: Answers, values: Floats | None) -> t
         names = {str(name) for name in labels.classes}
         new = [name for name in answers.classes if str(name) not in names]
         merged: list[Any] = [*labels.classes, *new]
-        numbers = _numbers(tuple(merged))
+        numbers = class_numbers(tuple(merged))
         if numbers is not None:
             merged = [merged[k] for k in np.argsort(numbers, kind="stable")]
         labels = labels.with_classes(merged)
@@ -332,37 +339,6 @@ def join_gold(labels: CrowdLabels, answers: Answers, values: Floats | None) -> t
     gold = np.full(labels.n_units, UNKNOWN)
     gold[where[known]] = codes[answers.answer[known]]
     return labels, gold, scores
-
-
-def read_groups(path: str, labels: CrowdLabels) -> Ints:
-    """Return group[j] from a table of annotator and group; annotators that it does not name are alone.
-
-    Args:
-        path: The table.
-        labels: The labels, for the names of the annotators.
-    """
-    table, source = read_table(path)
-    roles = find_roles(table.columns, None, where=source.name)
-    annotator = roles.get("annotator", table.columns[0])
-    group = next((name for name in table.columns if name.lower() in ("group", "team", "family")), None)
-    if group is None:
-        raise DataError(f"{path}: expected columns annotator and group, found {', '.join(table.columns)}.")
-    names = as_text(labels.annotators)
-    where = find(as_text(table[annotator]), names)
-    if (where < 0).all():
-        first = str(table[annotator][0]) if len(table) else "(no rows)"
-        hint = did_you_mean(first, names.to_list())
-        raise DataError(
-            f"{path}: names no annotator of the labels ({first!r}, ...).{hint} There are {name_list(names)}."
-        )
-    if (where < 0).any():
-        wrong = str(table[annotator][int(np.flatnonzero(where < 0)[0])])
-        raise DataError(f"{path}: no annotator is called {wrong!r}.{did_you_mean(wrong, names.to_list())}")
-    codes = np.arange(len(names))
-    for team in table[group].unique().drop_nulls().to_list():
-        members = where[(table[group] == team).fill_null(value=False).to_numpy()]
-        codes[members] = members.min()
-    return codes
 
 
 def score_names(path: str) -> tuple[str, ...] | None:
@@ -378,15 +354,6 @@ def score_names(path: str) -> tuple[str, ...] | None:
     if not len(values) or values.null_count() or not (values % 1 != 0).any():
         return None
     return tuple(texts.filter(texts != "").to_list())
-
-
-def _numbers(classes: tuple[Any, ...]) -> Floats | None:
-    """Return the classes as numbers, or None."""
-    try:
-        numbers = np.array([float(str(name)) for name in classes])
-    except ValueError:
-        return None
-    return numbers if len(numbers) and np.isfinite(numbers).all() else None
 
 
 def _is_finer(values: Floats, truths: Floats) -> bool:

@@ -96,6 +96,8 @@ class ReportOptions:
         items: For an estimate or labels: the file of the items.
         gold: A file with the truth of some items.
         anchors: For labels: a file of items whose truth is known, as `aggregate` takes it.
+        groups: For labels: a file of annotator and group, as `aggregate` takes it.
+        ordered: For labels: whether the classes are ordered, as `aggregate` takes it.
         methods: Truth methods to compare with; None for no comparison.
         figures: A folder for every plot; None for none.
         evidence: For a run: whether doubtful items are explained.
@@ -110,6 +112,8 @@ class ReportOptions:
     items: str | None = None
     gold: str | None = None
     anchors: str | None = None
+    groups: str | None = None
+    ordered: bool | None = None
     methods: Sequence[str] | None = None
     figures: str | None = None
     evidence: bool = True
@@ -149,7 +153,7 @@ def write_report(options: ReportOptions) -> WrittenReport:
     check_page(options.out)
     check_outputs(
         (options.out, Path(options.out).with_suffix(".json"), options.figures),
-        read=(options.folder, options.labels, options.items, options.gold, options.anchors),
+        read=(options.folder, options.labels, options.items, options.gold, options.anchors, options.groups),
     )
     home = Path(options.folder)
     if is_labels(options.folder):
@@ -213,6 +217,8 @@ def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tu
                 format="jsonl",
                 save=saved,
                 anchors=options.anchors,
+                groups=options.groups,
+                ordered=options.ordered,
                 seed=options.seed,
                 input=own,
             )
@@ -227,8 +233,9 @@ def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tu
 
 def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
     """What the report is about, and how its items are explained."""
-    if options.anchors is not None:
-        raise OptionError(f"{home}: its answers are made already. Give --anchors to `aggregate` or `train` instead.")
+    for option, given in (("anchors", options.anchors), ("groups", options.groups), ("ordered", options.ordered)):
+        if given is not None:
+            raise OptionError(f"{home}: its answers are made already. Give --{option} to `aggregate` instead.")
     if is_run(home):
         gold = None if options.gold is None else options.input.read_answers(options.gold)
         return _run_inputs(home, gold, options)

@@ -89,7 +89,7 @@ def test_the_choice_is_said_and_so_is_what_is_stated(tmp_path: Path) -> None:
         result.notices[0].startswith("700 labels would need about 137 KiB of memory, more than ")
     )
     assert result.message.startswith(
-        "pool (chosen because it does not clearly lose to counting votes on the public crowds and panels it was measured on): 200"
+        "pool (chosen because on average it was more accurate than counting votes on public crowds and panels): 200"
     )
     assert result.confidence_message == in_memory.confidence_message
 

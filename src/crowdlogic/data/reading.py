@@ -90,6 +90,7 @@ def read_crowd(
     boundaries: Boundaries | str = Boundaries.widen,
     threshold: float | None = None,
     query: str | None = None,
+    single: bool = False,
 ) -> Crowd:
     """Read labels from a file, with the items if the file has them.
 
@@ -111,6 +112,7 @@ def read_crowd(
         boundaries: What to do with a span that begins or ends inside a token: widen, shrink, drop or error.
         threshold: In an evaluation, the number from which on a grade is a pass.
         query: Of a database, the query that gives the rows; `path` is then the address of the database alone.
+        single: Whether a table without a column for the annotator, with one label per item, is accepted.
     """
     options = ReadOptions(
         columns=columns,
@@ -124,6 +126,7 @@ def read_crowd(
         boundaries=boundaries,
         threshold=threshold,
         query=query,
+        single=single,
     )
     file = InputFile(path)
     if query is not None and find_database(path) is None:

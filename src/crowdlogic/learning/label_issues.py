@@ -22,16 +22,15 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import fit_epoch, predict_units
 from crowdlogic.data.corpus import align
 from crowdlogic.data.estimate import Beliefs, vote_shares
-from crowdlogic.data.frames import from_frame
+from crowdlogic.data.frames import FRAME, from_frame
+from crowdlogic.data.intake.columns import UNNAMED_ANNOTATOR, add_unnamed_annotator
+from crowdlogic.data.intake.contract import to_polars
 from crowdlogic.data.item_tables import to_corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.learning.method import as_architecture
 from crowdlogic.learning.training import SINGLE_FOLDS, build_classifier
 from crowdlogic.numerics.logspace import normalise, safe_log
-
-UNNAMED = "annotator"
-"""Name of the annotator of labels that come without names."""
 
 ASSUMED_ACCURACY, PRIOR_LABELS = 0.85, 10.0
 """Assumed accuracy of annotators, and the number of labels that this assumption counts for."""
@@ -124,7 +123,7 @@ def _as_crowd(items: Any, labels: Any) -> CrowdLabels:
     if isinstance(labels, CrowdLabels):
         return labels
     if hasattr(labels, "columns"):
-        return from_frame(labels)
+        return from_frame(add_unnamed_annotator(to_polars(labels, FRAME)))
     if isinstance(labels, Mapping):
         names, given = list(labels), list(labels.values())
     else:
@@ -134,4 +133,4 @@ def _as_crowd(items: Any, labels: Any) -> CrowdLabels:
             raise LabelError(f"find_label_issues: {len(given):,} labels for {len(names):,} items. Give one per item.")
     if not isinstance(labels, Sequence | Mapping | np.ndarray | pl.Series) and not hasattr(labels, "to_list"):
         raise LabelError(f"find_label_issues: labels are a {type(labels).__name__}. Give a list, dictionary or frame.")
-    return from_frame(pl.DataFrame({"item": names, "annotator": [UNNAMED] * len(given), "label": given}))
+    return from_frame(pl.DataFrame({"item": names, "annotator": [UNNAMED_ANNOTATOR] * len(given), "label": given}))

@@ -14,6 +14,7 @@ from crowdlogic.classifiers.function import Function
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import FRAME, as_labels, from_frame
+from crowdlogic.data.intake.columns import add_unnamed_annotator
 from crowdlogic.data.intake.contract import Duplicates, to_polars
 from crowdlogic.data.item_tables import corpus_from_frame, has_names, texts_beside_labels, to_corpus
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
@@ -200,6 +201,8 @@ def to_training_set(
         raise CorpusError(
             "fit: no labels. Write fit(corpus, labels), or give one frame with item, annotator, label, text."
         )
+    if labels is None:
+        corpus = add_unnamed_annotator(to_polars(corpus, FRAME), reading.get("columns"))
     source = corpus if labels is None else labels
     if isinstance(source, CrowdLabels) and any(one not in (None, Duplicates.error) for one in reading.values()):
         raise OptionError(

@@ -561,13 +561,16 @@ def _describe_other_contents(options: DoctorOptions, format: FileFormat) -> Diag
     known = Diagnosis(file=file, format=format.name, title=format.title, contents="")
     answers = _attempt(lambda: read_answers(file, format=options.input.format, columns=columns))
     if answers is not None:
+        texts = _attempt(lambda: read_corpus(file, format=options.input.format, columns=columns))
+        items = "" if texts is not None else " --items items.csv"
         return replace(
             known,
             contents=f"one answer for each of {pluralise(len(answers.items), 'item')}, without annotators",
             first=(
                 f"As gold or answers: crowdlogic evaluate answers.csv {shlex.quote(file)}",
-                "As labels it needs a column that says who gave each label, such as annotator.",
-                "Without one, crowdlogic.learning.find_label_issues(items, labels) in Python ranks suspect labels.",
+                f"As noisy labels, to train on and to find the wrong ones: crowdlogic train --labels "
+                f"{shlex.quote(file)}{items} -o run, then crowdlogic report run -o report.html",
+                "As labels of several annotators it needs a column that says who gave each label, such as annotator.",
             ),
         )
     corpus = _attempt(lambda: read_corpus(file, format=options.input.format, columns=columns))

@@ -16,6 +16,7 @@ from crowdlogic.annotators.abstaining import find_labelling_functions
 from crowdlogic.classifiers.protocol import NeedsFiles
 from crowdlogic.confidence.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
 from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.intake.columns import UNNAMED_ANNOTATOR
 from crowdlogic.data.intake.contract import Boundaries, Duplicates, Tokenizer
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
@@ -155,6 +156,7 @@ class TrainOptions:
             boundaries=self.boundaries or Boundaries.widen,
             threshold=self.threshold,
             query=self.query,
+            single=True,
             features=self.features,
         )
 
@@ -422,6 +424,11 @@ def _label_notices(options: TrainOptions, labels: CrowdLabels, corpus: Corpus) -
         f"{name_list(labels.classes)}."
     )
     yield from labels.intake.messages()
+    if labels.annotators.to_list() == [UNNAMED_ANNOTATOR]:
+        yield (
+            "The labels have no annotator: each is assumed to be right with probability 0.85. List suspect labels with "
+            "crowdlogic report RUN after training."
+        )
     if find_labelling_functions(labels).any():
         yield (
             "Most labels are of annotators who only ever give one class, as labelling functions do: "
@@ -767,7 +774,7 @@ def train(
         callback: Callback, called after each epoch.
     """
     if isinstance(labels, str | Path):
-        crowd = read_crowd(labels)
+        crowd = read_crowd(labels, single=True)
         if items is None and crowd.corpus is None:
             raise OptionError(f"{labels} holds labels and no texts. Give the items: train(labels, items).")
         labels, items = crowd.labels, crowd.corpus if items is None else items

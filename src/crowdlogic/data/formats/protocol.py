@@ -82,6 +82,7 @@ class ReadOptions:
         boundaries: What to do with a span that begins or ends inside a token: widen, shrink, drop or error.
         threshold: In an evaluation, the number from which on a grade is a pass.
         query: Of a database, the query that gives the rows.
+        single: Whether a table without a column for the annotator, with one label per item, is accepted.
     """
 
     columns: Mapping[str, str] | None = None
@@ -95,6 +96,7 @@ class ReadOptions:
     boundaries: Boundaries | str = Boundaries.widen
     threshold: float | None = None
     query: str | None = None
+    single: bool = False
 
     def __post_init__(self) -> None:
         if self.empty_label is not None and self.wide:

@@ -21,7 +21,7 @@ from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, Encoded, FileFormat, ReadOptions, assemble_crowd
 from crowdlogic.data.frames import from_wide
 from crowdlogic.data.intake.building import code_labels, split_tags
-from crowdlogic.data.intake.columns import find_roles, require_columns
+from crowdlogic.data.intake.columns import add_unnamed_annotator, find_roles, require_columns
 from crowdlogic.data.intake.contract import TableSource, number_column, require_unique_items, row_error, text_column
 from crowdlogic.data.item_tables import corpus_from_table, texts_of_labels, texts_of_wide
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
@@ -143,6 +143,8 @@ class TableFormat(FileFormat):
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
         """Labels from a long table, or from a wide one if the options say so."""
         table, source = self.read_table(file)
+        if options.single and not options.wide:
+            table = add_unnamed_annotator(table, options.columns)
         if not options.wide:
             return assemble_crowd(table, source, options, corpus=texts_of_labels(table, source, options.columns))
         labels = from_wide(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import polars as pl
+
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
 
@@ -90,6 +92,20 @@ def find_roles(
         roles |= {"label": scores[0]} if scores else {}
     named = [by_name[name] for name in GOLD_NAMES if gold and by_name.get(name, "") not in {"", *taken}]
     return roles if not named or {"label", "tags"} & set(roles) else {**roles, "label": named[0]}
+
+
+UNNAMED_ANNOTATOR = "annotator"
+"""Name of the annotator of labels that come without one."""
+
+
+def add_unnamed_annotator(table: pl.DataFrame, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
+    """Add a constant column for the annotator to a table that has none, if it has one label per item."""
+    roles = find_roles(table.columns, columns, where="the table")
+    if "annotator" in roles or "item" not in roles or not {"label", "tags"} & set(roles):
+        return table
+    if table[roles["item"]].is_duplicated().any():
+        return table
+    return table.with_columns(pl.lit(UNNAMED_ANNOTATOR).alias(UNNAMED_ANNOTATOR))
 
 
 def refuse_reversed(role: str, column: str, header: Sequence[str]) -> None:

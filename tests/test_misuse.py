@@ -91,21 +91,21 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL().fit(CORPUS, LABELS, vocabulary={"Shouting": len}),
-        "vocabulary: dict cannot be used here. Make one: words = Vocabulary(); words.predicate('Shouting')(function); then vocabulary=words.",
+        "vocabulary: dict cannot be used here. Create one: words = Vocabulary(); words.predicate('Shouting')(function); then pass vocabulary=words.",
     ),
     (
         lambda: cl.LogicLNCL().fit(CORPUS, LABELS, anchors="gold.csv"),
-        "fit: anchors are a str. Give a dictionary item -> true class: {'t1': 'billing'}.",
+        "fit: anchors are a str. Pass a dictionary item -> true class: {'t1': 'billing'}.",
     ),
     (
         lambda: cl.LogicLNCL().fit(CORPUS, LABELS, dev=["a text"]),
-        "fit: dev is a list. Give a frame of item, text and label (the truth), or a Corpus with gold.",
+        "fit: dev is a list. Pass a frame of item, text and label (the truth), or a Corpus with gold.",
     ),
     (
         lambda: cl.LogicLNCL().fit(CORPUS, LABELS, save=True),
         "fit: save: bool cannot be used here. Name a new folder: save='run'.",
     ),
-    (lambda: cl.load_run(None), "load_run: NoneType cannot be used here. Name the folder: load_run('run')."),
+    (lambda: cl.load_run(None), "load_run: NoneType cannot be used here. Pass the folder: load_run('run')."),
     (
         lambda: cl.write_estimate(cl.MajorityVote().infer(LABELS), "e.csv"),
         "write_estimate: Estimate cannot be used here. The file comes first, then what goes into it.",
@@ -133,15 +133,15 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: cl.DawidSkene(smoothing=-1), "dawid-skene: smoothing must be 0 or more, not -1."),
     (
         lambda: cl.LogicLNCL().fit(LABELS, CORPUS),
-        "fit: labels where items are expected, or items for labels. Write fit(corpus, labels).",
+        "fit: got labels instead of items, or items instead of labels. Write fit(corpus, labels).",
     ),
     (
         lambda: cl.LogicLNCL().fit(CORPUS),
-        "fit: no labels. Write fit(corpus, labels), or give one frame with item, annotator, label, text.",
+        "fit: no labels. Write fit(corpus, labels), or pass one frame with item, annotator, label, text.",
     ),
     (
         lambda: cl.LogicLNCL().fit(pl.DataFrame({"item": ["u"], "annotator": ["a"], "label": ["x"]})),
-        "fit: the frame of labels has no text beside them, or several for one item. Give the items, too: fit(items, labels).",
+        "fit: the frame of labels has no column of texts, or several texts for one item. Pass the items as well: fit(items, labels).",
     ),
     (
         lambda: cl.from_frame(pl.DataFrame({"item": ["u"], "gpt": ["x"], "ann": ["y"]})),
@@ -169,7 +169,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL().fit(["one"], LABELS),
-        "fit: 1 text for 2 labelled items. Give one text per item, in the order of labels.items, or a frame with the names of the items.",
+        "fit: 1 text for 2 labelled items. Pass one text per item, in the order of labels.items, or a frame with the names of the items.",
     ),
     (
         lambda: cl.LogicLNCL().fit(7, LABELS),
@@ -181,11 +181,11 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL(classifier=7).fit(CORPUS, LABELS),
-        f"classifier: a int is not a classifier. Give a name ({name_list(CLASSIFIERS)}), one of crowdlogic's classifiers such as Linear(), a scikit-learn estimator, a torch.nn.Module, a function from items to probabilities, or an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), as docs/how-to/extending.md shows.",
+        f"classifier: a int is not a classifier. Pass a name ({name_list(CLASSIFIERS)}), one of crowdlogic's classifiers such as Linear(), a scikit-learn estimator, a torch.nn.Module, a function from items to probabilities, or an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), as docs/how-to/extending.md shows.",
     ),
     (
         lambda: cl.LogicLNCL(classifier=cl.Linear).fit(CORPUS, LABELS),
-        "classifier: Linear is a class. Give an instance: Linear(...).",
+        "classifier: Linear is a class. Pass an instance: Linear(...).",
     ),
     (
         lambda: cl.LogicLNCL(classifier=Seedless()).fit(CORPUS, LABELS),
@@ -219,7 +219,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, SENTENCES),
         "Item 's' has labels but no text (1 such items). Add the items to the corpus, or select the labels of the items that are in it.",
     ),
-    (lambda: cl.TrainingLimits(epochs=0), "epochs and patience must be 1 or more, not 0 and 5."),
+    (lambda: cl.TrainingLimits(epochs=0), "epochs and patience must be at least 1, got 0 and 5."),
     (lambda: LEARNED.predict("one text"), "'one text' is one text where a list of items is expected. Write [text]."),
     (
         lambda: LEARNED.predict(LABELS),

@@ -65,7 +65,7 @@ def name_list(names: Iterable[object], *, most: int = 8) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text that may quote data, made harmless to a terminal: one line, no control characters."""
+    """Return text that may quote data, made harmless to a terminal: one line, no control characters."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in " ".join(text.split()))
 
 

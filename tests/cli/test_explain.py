@@ -76,7 +76,7 @@ def test_the_explanation_is_a_table_people_can_read(run: Run, trained: Simulatio
     names = [line.split("│")[1].strip() for line in done.out.splitlines() if line.startswith("│")]
     assert names[0] == "classifier"
     assert "= classifier and crowd" in names
-    assert names[-5:-3] == ["to make it add up to 1", "= with the rules"]
+    assert names[-5:-3] == ["normalisation to sum 1", "= with the rules"]
     assert names[-3].startswith("answer: 0.")
     assert names[-2:] == ["uniform doubt", "= stated"]
     assert sum(" said " in name for name in names) == int(

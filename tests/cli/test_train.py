@@ -186,10 +186,10 @@ def test_a_rule_that_contradicts_the_labels_is_named(run: Run, reviews: Simulati
         ),
         (
             [*WORDS[1:], "-m", "aggnet", "--rules", "but.rules"],
-            "aggnet has no place for rules. Use logic-lncl, or leave them out.",
+            "aggnet does not support rules. Use logic-lncl, or leave the rules out.",
         ),
-        ([*WORDS[1:], "-m", "gold"], "The items have no gold to learn. Give gold, or choose another method."),
-        ([*WORDS[1:], "--dev", "items.csv"], "The dev items have no gold. Give gold with them, or leave them out."),
+        ([*WORDS[1:], "-m", "gold"], "The items have no gold to train on. Add gold, or choose another method."),
+        ([*WORDS[1:], "--dev", "items.csv"], "The dev items have no gold. Add gold, or leave them out."),
         ([*WORDS[1:], "--vectors", "no.txt"], "no.txt: no such file."),
         (
             [*WORDS[1:], "--model", "kim-cnn", "--set", "classifier.vectors.x=1"],
@@ -501,7 +501,7 @@ def test_items_whose_truth_is_known_are_learnt_from(run: Run) -> None:
     assert all(right[item] for item in some)
     assert (anchored.confidence[:60] == 1.0).all()
     assert not (plain.confidence[:60] == 1.0).all()
-    assert "the truth that was given (anchor)" in shown.out
+    assert "the given truth (anchor)" in shown.out
     assert reported.code == 0
 
 
@@ -513,6 +513,6 @@ def test_a_method_that_cannot_use_known_truth_says_so(run: Run) -> None:
 
     assert done.code == 2
     assert done.err.splitlines()[-1] == (
-        "crowdlogic: crf-ma cannot use anchors. Use logic-lncl, aggnet, raykar or two-stage, or leave them out."
+        "crowdlogic: crf-ma does not support anchors. Use logic-lncl, aggnet, raykar or two-stage, or leave the anchors out."
     )
     assert not Path("out").exists()

@@ -51,7 +51,7 @@ def test_the_evidence_of_a_text_is_printed_source_by_source_and_fits_a_screen() 
     assert repr(found) == str(found)
     assert lines[0].startswith(f"{item}: {made.corpus.texts[0][:20]}")
     answer = found.classes[int(found.answer[0])]
-    assert lines[1] == f"{answer}, {100 * found.q_f.max():.2f} %: evidence in bits (one bit more doubles the odds)"
+    assert lines[1] == f"{answer}, {100 * found.q_f.max():.2f} %: evidence in bits (each bit doubles the odds)"
     assert [line.split("  ")[0] for line in lines if " said " in line] == [
         f"{who} said {found.classes[k]}" for who, k in zip(found.crowd.annotator, found.crowd.label, strict=True)
     ]

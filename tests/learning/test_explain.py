@@ -330,8 +330,7 @@ def test_an_answer_that_is_no_such_sum_is_not_explained_as_one() -> None:
         explain(learned, "r01")
 
     assert str(refused.value) == (
-        "majority + linear: its answers are not the classifier's and the annotators' terms added up, so they cannot be "
-        "explained that way. Explain a run of logic-lncl, aggnet or raykar."
+        "majority + linear: its answers are not the sum of the classifier's and the annotators' terms, so they cannot be explained this way. Explain a run of logic-lncl, aggnet or raykar."
     )
 
 

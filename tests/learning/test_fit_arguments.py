@@ -54,7 +54,7 @@ def test_fit_takes_columns_with_other_names(frame: pd.DataFrame) -> None:
 def test_reading_options_beside_labels_that_were_read_are_refused(frame: pd.DataFrame) -> None:
     labels = from_frame(frame, duplicates="last")
 
-    with pytest.raises(OptionError, match=r"Give the options to from_frame or read_labels"):
+    with pytest.raises(OptionError, match=r"Pass the options to from_frame or read_labels"):
         LogicLNCL(limits=LIMITS).fit(frame[["item", "text"]].drop_duplicates(), labels, duplicates="last")
 
 

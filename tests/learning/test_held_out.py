@@ -294,14 +294,14 @@ def test_the_usual_options() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"share": 0.0}, "held-out share: 0.0 does not lie between 0 and 1."),
-        ({"share": 1.0}, "held-out share: 1.0 does not lie between 0 and 1."),
-        ({"unit": "rows"}, "held-out unit: expected one of items, annotations; got 'rows'."),
-        ({"patience": 0}, "held-out patience must be 1 or more, not 0."),
-        ({"errors": -1.0}, "held-out errors: -1.0 is less than 0."),
-        ({"errors": float("nan")}, "held-out errors: nan is less than 0."),
-        ({"average": 0}, "held-out average: 0 is not a number of epochs. Give 1 for no average."),
-        ({"average": 2.5}, "held-out average: 2.5 is not a number of epochs. Give 1 for no average."),
+        ({"share": 0.0}, "held-out share must lie between 0 and 1, got 0.0."),
+        ({"share": 1.0}, "held-out share must lie between 0 and 1, got 1.0."),
+        ({"unit": "rows"}, "held-out unit must be one of items, annotations; got 'rows'."),
+        ({"patience": 0}, "held-out patience must be at least 1, got 0."),
+        ({"errors": -1.0}, "held-out errors must be at least 0, got -1.0."),
+        ({"errors": float("nan")}, "held-out errors must be at least 0, got nan."),
+        ({"average": 0}, "held-out average must be at least 1, got 0. Use 1 to disable averaging."),
+        ({"average": 2.5}, "held-out average must be at least 1, got 2.5. Use 1 to disable averaging."),
     ],
 )
 def test_senseless_options_are_refused(options: dict[str, Any], message: str) -> None:

@@ -169,10 +169,10 @@ def test_texts_without_names_beside_mixed_rows_are_refused() -> None:
     method = LogicLNCL(limits=TrainingLimits(epochs=1))
 
     with pytest.raises(
-        CorpusError, match=r"which text is whose cannot be told\. Give a frame with item and text, or a dict"
+        CorpusError, match=r"texts cannot be matched to items\. Pass a frame with item and text, or a dict"
     ):
         method.fit(list(MADE.corpus.texts or ()), rows)
-    with pytest.raises(CorpusError, match="which text is whose cannot be told"):
+    with pytest.raises(CorpusError, match="texts cannot be matched to items"):
         method.fit(list(MADE.corpus.texts or ()), from_frame(rows))
     method.fit(list(MADE.corpus.texts or ()), MADE.labels)
 
@@ -231,7 +231,7 @@ def test_a_run_is_not_loaded_with_another_classifier(tmp_path: Path, other: Any,
     method = LogicLNCL(pipeline, limits=TrainingLimits(epochs=1))
     learned = method.fit(MADE.corpus, MADE.labels, save=tmp_path / "run")
 
-    with pytest.raises(OptionError, match=f"run: was trained with another classifier: {said}"):
+    with pytest.raises(OptionError, match=f"run: was trained with a different classifier: {said}"):
         load_run(tmp_path / "run", classifier=other)
     again = load_run(tmp_path / "run", classifier=make_pipeline(TfidfVectorizer(), LogisticRegression()))
     np.testing.assert_allclose(again.predict(["fine"]), learned.predict(["fine"]))

@@ -17,9 +17,9 @@ def test_the_usual_limits() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"epochs": 0}, "epochs and patience must be 1 or more, not 0 and 5."),
-        ({"patience": 0}, "epochs and patience must be 1 or more, not 30 and 0."),
-        ({"seed": -1}, "seed must be 0 or more, not -1."),
+        ({"epochs": 0}, "epochs and patience must be at least 1, got 0 and 5."),
+        ({"patience": 0}, "epochs and patience must be at least 1, got 30 and 0."),
+        ({"seed": -1}, "seed must be at least 0, got -1."),
     ],
 )
 def test_senseless_limits_are_refused(options: dict[str, Any], message: str) -> None:

@@ -25,7 +25,7 @@ def test_rules_are_refused_and_their_absence_is_not() -> None:
     for nothing in (None, parse_rules("")):
         refuse_rules("mine", TrainingData(corpus=CORPUS, labels=LABELS, rules=nothing))
 
-    assert str(refused.value) == "mine has no place for rules. Use logic-lncl, or leave them out."
+    assert str(refused.value) == "mine does not support rules. Use logic-lncl, or leave the rules out."
 
 
 def test_without_rules_predictions_are_the_classifiers() -> None:

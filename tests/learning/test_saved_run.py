@@ -346,5 +346,5 @@ def test_what_is_no_number_is_not_explained(whole: Path) -> None:
     learned = load_run(whole / "done").learned
     epoch = replace(learned.epoch, p=np.full_like(learned.epoch.p, np.nan))
 
-    with pytest.raises(OptionError, match="so they cannot be explained that way"):
+    with pytest.raises(OptionError, match="so they cannot be explained this way"):
         explain(replace(learned, epoch=epoch), MADE.corpus.items[0])

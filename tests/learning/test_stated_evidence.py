@@ -1,4 +1,4 @@
-"""Evidence on the scale of the stated confidence."""
+"""Evidence on the scale of the calibrated confidence."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def test_bits_are_multiplied_by_the_sharpness_and_doubt_is_a_term(learnt: Eviden
 
 
 def test_beliefs_that_are_not_those_of_the_evidence_are_refused(learnt: Evidence) -> None:
-    with pytest.raises(OptionError, match="the stated confidence is not that of its evidence"):
+    with pytest.raises(OptionError, match="the calibrated confidence does not match its evidence"):
         state(learnt, UnitScale(sharpness=SHARPNESS, doubt=DOUBT, stated=learnt.q_f[:, ::-1]))

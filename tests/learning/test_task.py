@@ -45,18 +45,18 @@ def test_nothing_to_learn_from_is_said() -> None:
     two = from_arrays(["a", "b"], ["x", "x"], ["yes", "no"])
 
     for labels, options, message in (
-        (one, {}, "There is nothing to learn: all labels are 'yes'. Bring two classes or more."),
-        (two, {"dev": corpus}, "The dev items have no gold. Give gold with them, or leave them out."),
-        (two, {"watched": {"test": corpus}}, "The test items have no gold. Give gold with them, or leave them out."),
+        (one, {}, "There is nothing to learn: all labels are 'yes'. Supply labels of at least two classes."),
+        (two, {"dev": corpus}, "The dev items have no gold. Add gold, or leave them out."),
+        (two, {"watched": {"test": corpus}}, "The test items have no gold. Add gold, or leave them out."),
         (
             replace(two, weight=np.zeros(2)),
             {},
-            "There are no labels to learn from. Bring a table of item, annotator, label.",
+            "There are no labels to learn from. Supply a table of item, annotator, label.",
         ),
         (
             two,
             {"dev": sentences(["s"], [["one"]])},
-            "The dev items are of another kind than the training items: documents beside sequences.",
+            "The dev items and the training items must both be documents or both be sequences.",
         ),
     ):
         with pytest.raises(CorpusError) as refused:

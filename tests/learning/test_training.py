@@ -274,5 +274,5 @@ def test_a_classifier_without_a_learning_rate_is_not_told_to_lower_it(monkeypatc
         LogicLNCL(limits=TrainingLimits(epochs=1)).fit(MADE.corpus, MADE.labels)
 
     assert str(refused.value) == (
-        "Epoch 1 diverged: its loss or its beliefs are not numbers. Look for extreme numbers among the features."
+        "Epoch 1 diverged: its loss or its beliefs are not finite. Look for extreme values among the features."
     )

@@ -297,8 +297,7 @@ def test_a_classifier_that_python_made_must_be_brought_along(tmp_path: Path) -> 
     np.testing.assert_array_equal(bare.to_frame()["label"], run.to_frame()["label"])
     np.testing.assert_array_equal(bare.explain("d7").crowd.term, run.explain("d7").crowd.term)
     assert [str(one.message) for one in said] == [
-        f"{tmp_path / 'run'}: the classifier holds a Pipeline that was made in Python, which a run does not hold. Load it "
-        f"with the same one: crowdlogic.load_run('{tmp_path / 'run'}', classifier=classifier)."
+        f"{tmp_path / 'run'}: the classifier holds a Pipeline that was made in Python and is not saved with the run. Pass it when you load the run: crowdlogic.load_run('{tmp_path / 'run'}', classifier=classifier)."
     ]
     np.testing.assert_allclose(again.predict(given.corpus), run.predict(given.corpus), rtol=0, atol=1e-9)
 
@@ -346,9 +345,8 @@ def test_saving_says_that_a_predicate_is_code_and_loading_takes_it_again(tmp_pat
     again = load_run(tmp_path / "run", vocabulary=vocabulary())
 
     assert [str(one.message) for one in said] == [
-        f"{tmp_path / 'run'}: Shouting is Python code, which a run does not hold. Load it with the same predicates: "
-        f"crowdlogic.load_run('{tmp_path / 'run'}', vocabulary=vocabulary). Commands know those of installed packages (entry points "
-        f"of the group crowdlogic.predicates)."
+        f"{tmp_path / 'run'}: Shouting is Python code and not saved with the run. Pass the same predicates when you load it: "
+        f"crowdlogic.load_run('{tmp_path / 'run'}', vocabulary=vocabulary). Commands only know predicates of installed packages (entry points of the group crowdlogic.predicates)."
     ]
     np.testing.assert_allclose(again.predict(given.corpus), run.predict(given.corpus), rtol=0, atol=1e-9)
 

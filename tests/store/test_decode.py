@@ -120,7 +120,7 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
             {"projector": {"transitions": {"classes": ["a"]}}},
             "projector.transitions: there is no probability in it. It needs classes, probability, start.",
         ),
-        ({"limits": {"held_out": {"share": 2.0}}}, "held-out share: 2.0 does not lie between 0 and 1."),
+        ({"limits": {"held_out": {"share": 2.0}}}, "held-out share must lie between 0 and 1, got 2.0."),
     ],
 )
 def test_a_wrong_option_is_named_with_its_path(changes: dict[str, Any], line: str) -> None:

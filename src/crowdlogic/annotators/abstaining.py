@@ -59,14 +59,14 @@ class Abstaining:
         return make_shards(labels, anchors=anchors, threads=threads)
 
     def m_step(self, shards: Shards, q: Beliefs) -> Confusion:
-        """Matrices from beliefs: table[j, n, m] is the share of the units of class m that j calls n."""
+        """Return matrices from beliefs: table[j, n, m] is the share of the units of class m that j calls n."""
         counts, size = expected_counts(shards, q), shards.n_classes
         padded = np.maximum(counts, FLOOR) + self.smoothing + self.trust * np.eye(size)
         units = q.sum(axis=0) + size * self.smoothing + self.trust + FLOOR
         return Confusion(np.asarray(padded / units))
 
     def load(self, arrays: Mapping[str, Floats]) -> Confusion:
-        """Matrices from their array."""
+        """Return matrices from their array."""
         return Confusion(arrays["table"])
 
 

@@ -53,11 +53,11 @@ class ClassAccuracy:
         return make_shards(labels, anchors=anchors, threads=threads)
 
     def m_step(self, shards: Shards, q: Beliefs) -> PerClass:
-        """Accuracies from beliefs."""
+        """Return accuracies from beliefs."""
         return self.from_counts(shards, expected_counts(shards, q))
 
     def from_counts(self, shards: Engine, counts: Floats) -> PerClass:  # noqa: ARG002 (counts say it all)
-        """accuracy[j, m] from counts[j, n, m]."""
+        """Return accuracy[j, m] from counts[j, n, m]."""
         right = np.diagonal(counts, axis1=1, axis2=2) + self.smoothing + self.trust
         return PerClass(np.asarray(right / (counts.sum(axis=1) + 2 * self.smoothing + self.trust)))
 
@@ -68,7 +68,7 @@ class ClassAccuracy:
         return float((right + self.smoothing * np.log1p(-accuracy)).sum())
 
     def load(self, arrays: Mapping[str, Floats]) -> PerClass:
-        """Accuracies from their array."""
+        """Return accuracies from their array."""
         return PerClass(arrays["accuracy"])
 
 

@@ -68,13 +68,13 @@ class ConfusionMatrices:
         return make_shards(labels, anchors=anchors, threads=threads, partial=True)
 
     def m_step(self, shards: Shards, q: Beliefs) -> Confusion:
-        """Matrices from beliefs."""
+        """Return matrices from beliefs."""
         return Confusion(
             confusion_table(expected_counts(shards, q), smoothing=self.smoothing, trust=self.trust), self.correlation
         )
 
     def load(self, arrays: Mapping[str, Floats]) -> Confusion:
-        """Matrices from their array."""
+        """Return matrices from their array."""
         return Confusion(arrays["table"], self.correlation)
 
 
@@ -146,16 +146,16 @@ class VariationalConfusion:
         return make_shards(labels, anchors=anchors, threads=threads, partial=True)
 
     def m_step(self, shards: Shards, q: Beliefs) -> Concentrations:
-        """Posteriors from beliefs."""
+        """Return posteriors from beliefs."""
         counts = expected_counts(shards, q)
         return Concentrations(counts + self.prior(counts.shape[1]), self.correlation)
 
     def load(self, arrays: Mapping[str, Floats]) -> Concentrations:
-        """Posteriors from their array."""
+        """Return posteriors from their array."""
         return Concentrations(arrays["table"], self.correlation)
 
     def prior(self, n_classes: int) -> Floats:
-        """Prior counts [n, m] of an annotator's labels."""
+        """Return prior counts [n, m] of an annotator's labels."""
         return np.asarray(np.eye(n_classes) * (self.diagonal - self.off_diagonal) + self.off_diagonal)
 
 

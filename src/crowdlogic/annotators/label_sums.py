@@ -390,7 +390,7 @@ def whole_counts(counts: Floats, log_table: Floats) -> Floats:
 
 
 def add_complements(log_table: Floats) -> Floats:
-    """log_table[j, n, z] with the rows of the complements behind: [j, 2 K, z]."""
+    """Return log_table[j, n, z] with the rows of the complements behind: [j, 2 K, z]."""
     n_classes = log_table.shape[1]
     complements = np.empty_like(log_table)
     for n in range(n_classes):

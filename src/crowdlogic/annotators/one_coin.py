@@ -48,14 +48,14 @@ class Coin:
         return make_shards(labels, anchors=anchors, threads=threads)
 
     def m_step(self, shards: Shards, q: Beliefs) -> Accuracies:
-        """Accuracies from beliefs."""
+        """Return accuracies from beliefs."""
         given, hits = count_given(shards), tally_hits(shards, np.asarray(q)).counts
         right = np.maximum(hits.sum(axis=1) + self.smoothing + self.trust, FLOOR)
         wrong = np.maximum(given - hits.sum(axis=1) + self.smoothing, FLOOR)
         return Accuracies(right / (right + wrong), n_classes=hits.shape[1])
 
     def load(self, arrays: Mapping[str, Floats]) -> Accuracies:
-        """Accuracies from their array."""
+        """Return accuracies from their array."""
         return Accuracies(arrays["accuracy"], n_classes=int(arrays["classes"]))
 
 
@@ -89,7 +89,7 @@ class Accuracies:
         return sum_match_evidence(shards, self.log_agree, self.log_differ)
 
     def terms(self, shards: Shards) -> Floats:
-        """terms[row, k]."""
+        """Return terms[row, k]."""
         agree, differ = self.log_agree, self.log_differ
 
         def log_likelihood(part: Shard) -> Floats:

@@ -78,10 +78,10 @@ class AnnotatorModel(Protocol):
         """Arrange labels for this model: once for every table of labels."""
 
     def m_step(self, shards: Shards, q: Beliefs) -> Annotators:
-        """Parameters from beliefs ([LNCL] eq. 12)."""
+        """Return parameters from beliefs ([LNCL] eq. 12)."""
 
     def load(self, arrays: Mapping[str, Floats]) -> Annotators:
-        """Parameters from `Annotators.arrays`."""
+        """Return parameters from `Annotators.arrays`."""
 
 
 class TableAnnotators:
@@ -125,7 +125,7 @@ class TableAnnotators:
         raise NotImplementedError
 
     def summaries(self) -> Arrays:
-        """Further parameters to report beyond `confusion`, by name."""
+        """Return further parameters to report beyond `confusion`, by name."""
         return {}
 
 
@@ -136,13 +136,13 @@ class CountModel(Protocol):
         """Arrange labels for this model."""
 
     def from_counts(self, shards: Engine, counts: Floats) -> TableAnnotators:
-        """Parameters from counts[j, n, m], the expected number of labels n that j gave to units of class m."""
+        """Return parameters from counts[j, n, m], the expected number of labels n that j gave to units of class m."""
 
     def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:
-        """What the prior adds to the objective: its log density, or minus the divergence from it."""
+        """Return what the prior adds to the objective: its log density, or minus the divergence from it."""
 
     def load(self, arrays: Mapping[str, Floats]) -> TableAnnotators:
-        """Parameters from their arrays."""
+        """Return parameters from their arrays."""
 
 
 def check_correlation(model: Any) -> None:

@@ -70,11 +70,11 @@ class Sequential:
         return make_shards(by_previous_tag(labels), anchors=anchors, threads=threads, partial=True)
 
     def m_step(self, shards: Shards, q: Beliefs) -> PreviousTagTables:
-        """Posteriors from beliefs."""
+        """Return posteriors from beliefs."""
         return self.from_counts(shards, expected_counts(shards, q))
 
     def from_counts(self, shards: Engine, counts: Floats) -> PreviousTagTables:
-        """Posteriors from counts[j * K + p, n, m]."""
+        """Return posteriors from counts[j * K + p, n, m]."""
         return PreviousTagTables(counts + self._tiled_prior(shards), self.correlation)
 
     def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:
@@ -82,14 +82,14 @@ class Sequential:
         return -dirichlet.divergence(arrays["table"], self._tiled_prior(shards), axis=1)
 
     def load(self, arrays: Mapping[str, Floats]) -> PreviousTagTables:
-        """Posteriors from their array."""
+        """Return posteriors from their array."""
         return PreviousTagTables(arrays["table"], self.correlation)
 
     def _tiled_prior(self, shards: Engine) -> Floats:
         return np.tile(self.prior(shards.classes), (shards.n_annotators // shards.n_classes, 1, 1))
 
     def prior(self, classes: Classes) -> Floats:
-        """Prior counts [p, n, m]."""
+        """Return prior counts [p, n, m]."""
         n_tags = len(classes)
         wrong = self.spread / max(n_tags - 1, 1)
         counts = np.full((n_tags, n_tags, n_tags), wrong) + np.eye(n_tags) * (self.diagonal + self.spread - wrong)
@@ -153,7 +153,7 @@ def previous_tags(labels: CrowdLabels) -> Ints:
 
 
 def _move_invalid(counts: Floats, classes: Classes) -> Floats:
-    """Prior counts with those of invalid pairs moved to where the annotator may have meant them."""
+    """Return prior counts with those of invalid pairs moved to where the annotator may have meant them."""
     tags = parse_tags(classes)
     code = {(int(p), int(t)): k for k, (p, t) in enumerate(zip(tags.prefix, tags.kind, strict=True))}
     outside = code.get((OUTSIDE, -1))

@@ -66,14 +66,14 @@ class TagChain:
         return np.asarray(self.offsets[:-1])[np.diff(self.offsets) > 0]
 
     def prior(self) -> Arrays:
-        """Prior concentrations; 0 is forbidden."""
+        """Return prior concentrations; 0 is forbidden."""
         return {
             "transitions": np.where(self.grammar.allowed, self.count, 0.0),
             "start": np.where(self.grammar.may_start, self.count, 0.0),
         }
 
     def posterior(self, transitions: Floats, start: Floats) -> Arrays:
-        """Concentrations from expected transitions and starts."""
+        """Return concentrations from expected transitions and starts."""
         prior = self.prior()
         return {
             "transitions": np.where(self.grammar.allowed, transitions + prior["transitions"], 0.0),
@@ -81,7 +81,7 @@ class TagChain:
         }
 
     def from_beliefs(self, q: Floats) -> Arrays:
-        """Concentrations from beliefs alone, as if neighbours were independent."""
+        """Return concentrations from beliefs alone, as if neighbours were independent."""
         inner = np.ones(len(q), dtype=bool)
         inner[self.first] = False
         now = np.flatnonzero(inner)
@@ -103,7 +103,7 @@ class TagChain:
         return found
 
     def divergence(self, state: Arrays) -> float:
-        """How far the transition model is from its prior."""
+        """Return how far the transition model is from its prior."""
         prior = self.prior()
         return sum(dirichlet.divergence(state[name], prior[name], axis=-1) for name in ("transitions", "start"))
 
@@ -140,14 +140,14 @@ class Words:
         return {name: count_feature(codes, size, q) + count for (name, codes), size in sizes}
 
     def log_likelihood(self, state: Arrays) -> Floats:
-        """E[log p(word | tag)] of each unit and tag, up to a constant."""
+        """Return E[log p(word | tag)] of each unit and tag, up to a constant."""
         total: Floats | float = 0.0
         for name, codes in self.features().items():
             total = total + dirichlet.expected_log(state[name], axis=0)[codes]
         return np.asarray(total)
 
     def divergence(self, state: Arrays, count: float) -> float:
-        """How far the word model is from its prior."""
+        """Return how far the word model is from its prior."""
         return sum(dirichlet.divergence(state[name], np.array(count), axis=0) for name in self.features())
 
 

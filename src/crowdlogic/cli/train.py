@@ -273,7 +273,7 @@ def show_epochs(stopping: str, *, has_rules: bool = True) -> Iterator[EpochCallb
 
 
 def epoch_line(row: HistoryRow, most: int, stopping: str, *, has_rules: bool = True) -> str:
-    """One epoch in a line."""
+    """Return one epoch in a line."""
     score = f"{stopping} {format_score(row, stopping)}, " if stopping and not row.refit else ""
     which = (
         f"refit with all labels, epoch {row.epoch} of {most}" if row.refit else f"epoch {row.epoch} of at most {most}"

@@ -133,7 +133,7 @@ class _Totals:
 
 
 def _summarise(totals: _Totals, level: float, *, n_marked: Floats, n_true: Floats) -> SpanReliability:
-    """F1 of each annotator, and its interval by the variance over sentences."""
+    """Return F1 of each annotator, and its interval by the variance over sentences."""
     right, room = (sum_by(totals.annotator, totals.size, part) for part in (totals.right, totals.room))
     share = np.divide(right, room, out=np.full(totals.size, np.nan), where=room > 0)
     residual = totals.right - np.nan_to_num(share)[totals.annotator] * totals.room
@@ -225,7 +225,7 @@ def annotator_figures(labels: CrowdLabels, estimate: Estimate, level: float) -> 
 
 
 def _by_spans(labels: CrowdLabels, estimate: Estimate, level: float, *, tokens: object) -> dict[str, object]:
-    """Reliability as the F1 of spans, and that of tokens beside it."""
+    """Return reliability as the F1 of spans, and that of tokens beside it."""
     found = span_reliability(labels, estimate.beliefs, level=level)
     return {
         "reliability": found.f1,

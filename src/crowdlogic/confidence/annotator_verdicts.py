@@ -421,7 +421,7 @@ def gives_one_class(statistics: ConfusionStatistics) -> Bools:
 
 
 def find_bias(statistics: ConfusionStatistics) -> tuple[Ints, Bools]:
-    """confusion[j] = (m, n), the true class most certainly mistaken for another; and whether that is a bias."""
+    """Return confusion[j] = (m, n), the true class most certainly mistaken for another; and whether that is a bias."""
     counts, size, n_classes = statistics.counts, len(statistics.names), statistics.counts.shape[1]
     if n_classes < 2:
         return np.zeros((size, 2), dtype=np.int64), np.zeros(size, dtype=bool)
@@ -447,7 +447,7 @@ FAVOURED = 0.15
 
 
 def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int) -> str:
-    """Why annotator j has the flag: a sentence with its figures."""
+    """Return why annotator j has the flag: a sentence with its figures."""
     kind = CHARACTER_FLAGS[int(flags.kind[j])]
     who, labels = shorten_name(statistics.names[j]), pluralise(int(statistics.n_labels[j]), "label")
     right = percent(_share(statistics.right[j], statistics.given[j]))
@@ -493,7 +493,7 @@ def _is_mutual(statistics: ConfusionStatistics, j: int, m: int, n: int) -> bool:
 
 
 def _describe_favourite(statistics: ConfusionStatistics, j: int) -> str:
-    """Which class annotator j gives far more often than it is true, in words; empty without one."""
+    """Return which class annotator j gives far more often than it is true, in words; empty without one."""
     excess = statistics.label_share[j] - statistics.truth_share[j]
     n = int(excess.argmax())
     if excess[n] < FAVOURED or _is_overlooked(statistics, n):
@@ -714,7 +714,7 @@ class AnnotatorVerdicts:
         return np.asarray(np.any([self.flags.has(kind) for kind in DISTRUSTED], axis=0))
 
     def reason(self, kind: FlagKind, j: int) -> str:
-        """Why annotator j has a flag: a sentence with its figures."""
+        """Return why annotator j has a flag: a sentence with its figures."""
         if kind is FlagKind.careless and self.mistakes is not None:
             return _explain_careless_spans(self, self.mistakes, j)
         if kind is FlagKind.near_copy:
@@ -745,7 +745,7 @@ class AnnotatorVerdicts:
 
 
 def judge_annotators(labels: CrowdLabels, estimate: Estimate, *, gold: Ints | None = None) -> AnnotatorVerdicts:
-    """What labels and beliefs say of all annotators.
+    """Return what labels and beliefs say of all annotators.
 
     Args:
         labels: The labels that the estimate was made from.
@@ -788,7 +788,7 @@ def _explain_drift(drift: DriftStatistics, name: str, j: int) -> str:
 
 
 def _explain_careless_spans(judged: AnnotatorVerdicts, found: SpanErrors, j: int) -> str:
-    """Why an annotator of spans is careless: what became of the spans, and how far that is from the best."""
+    """Return why an annotator of spans is careless: what became of the spans, and how far that is from the best."""
     n_true = max(int(found.n_gold[j]), 1)
     parts = {"overlooks": found.ignored, "mistypes": found.wrong_type, "misplaces the ends of": found.boundary}
     worst = sorted(((int(count[j]), verb) for verb, count in parts.items() if count[j]), reverse=True)[:2]
@@ -807,7 +807,7 @@ def _explain_careless_spans(judged: AnnotatorVerdicts, found: SpanErrors, j: int
 
 
 def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = LEVEL) -> pl.DataFrame:
-    """One row per annotator, in the order of the labels.
+    """Return one row per annotator, in the order of the labels.
 
     Columns: annotator; verdict, a word for what is wrong with their labels: adversary, spammer, one class, biased,
     careless, near-copy, drift, too few labels (see docs/reference/report.md), or ok when nothing is; labels, how many

@@ -146,7 +146,7 @@ def fit_without_gold(
 
 
 def members_to_weigh(merged: CrowdLabels, members: PoolMembers, *, seed: int = 0) -> tuple[Beliefs, ...]:
-    """What gold teaches to weigh: votes, MACE, Dawid-Skene, CATD and a model of classes with subtypes."""
+    """Return what gold teaches to weigh: votes, MACE, Dawid-Skene, CATD and a model of classes with subtypes."""
     known = (members.shares, members.mace, members.dawid_skene, _catd(merged))
     return *known, subtype_beliefs(merged, seed=seed)
 
@@ -247,7 +247,7 @@ def assess(
 
 
 def _join(first: Ints, second: Ints) -> Ints:
-    """Groups that are connected by either of two groupings."""
+    """Return groups that are connected by either of two groupings."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components
 

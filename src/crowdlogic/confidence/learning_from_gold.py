@@ -256,7 +256,7 @@ class _Inputs:
         )
 
     def _expected(self, units: Ints) -> sparse.csr_matrix:
-        """What the annotators of each unit say on average: expected[g, j * K + label], sparse."""
+        """Return what the annotators of each unit say on average: expected[g, j * K + label], sparse."""
         n_annotators, n_classes = self.frequency.shape
         # mean_of[j * K + label, j * K + other] = frequency[j, other], one block per annotator
         columns = np.arange(n_annotators * n_classes).reshape(n_annotators, 1, n_classes).repeat(n_classes, axis=1)
@@ -322,13 +322,13 @@ class _Design:
         )
 
     def split(self, theta: Floats) -> _Weights:
-        """Weights from one long vector."""
+        """Return weights from one long vector."""
         n_members, n_classes = self.members.shape[1:]
         a, b, w, v = np.split(theta, np.cumsum([n_members, n_classes, self.free.shape[1] * n_classes]))
         return _Weights(members=a, bias=b, free=w.reshape(-1, n_classes), own=v)
 
     def logits(self, weights: _Weights) -> Floats:
-        """logits[g, k]."""
+        """Return logits[g, k]."""
         logits = np.matmul(weights.members, self.members) + weights.bias + self.free @ weights.free
         return np.asarray(logits + np.outer(self.own @ weights.own, class_positions(logits.shape[1])))
 
@@ -345,7 +345,7 @@ class _Design:
         position, rows, one_hot = class_positions(n_classes), np.arange(len(truth)), np.eye(n_classes)[truth]
 
         def cost(theta: Floats) -> tuple[float, Floats]:
-            """Negative log posterior and its gradient."""
+            """Return negative log posterior and its gradient."""
             weights = self.split(theta)
             log_q = _log_softmax(self.logits(weights))
             error = np.exp(log_q) - one_hot  # [g, k]
@@ -517,7 +517,7 @@ def _folds(truth: Ints, seed: int) -> Ints:
 
 
 def _weights(log_likelihood: Floats) -> Floats:
-    """Weights of the candidates from their held-out log likelihoods."""
+    """Return weights of the candidates from their held-out log likelihoods."""
     return np.asarray(np.exp(_log_softmax(log_likelihood[None] / TEMPERATURE)[0]))
 
 

@@ -61,11 +61,11 @@ def checked_range(wrong: int, checked: int, remaining: int, *, level: float = LE
     tail = (1.0 - level) / 2.0
 
     def at_most(left: int) -> float:
-        """Probability of at most `wrong` mistakes in the sample if `left` remain; falls with `left`."""
+        """Return probability of at most `wrong` mistakes in the sample if `left` remain; falls with `left`."""
         return float(hypergeom.cdf(wrong, checked + remaining, wrong + left, checked))
 
     def at_least(left: int) -> float:
-        """Probability of at least `wrong` mistakes in the sample; rises with `left`."""
+        """Return probability of at least `wrong` mistakes in the sample; rises with `left`."""
         return float(hypergeom.sf(wrong - 1, checked + remaining, wrong + left, checked))
 
     # The first number that is possible, and the last, by bisection

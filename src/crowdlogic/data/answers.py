@@ -72,7 +72,7 @@ def answers_from_gold(corpus: Corpus, source: str) -> Answers:
 
 
 def answers_from_crowd(labels: CrowdLabels, corpus: Corpus | None, source: str) -> Answers:
-    """One answer per unit from a file of labels: its gold, or what its only annotator says."""
+    """Return one answer per unit from a file of labels: its gold, or what its only annotator says."""
     if corpus is not None and corpus.gold is not None and (corpus.gold != UNKNOWN).any():
         return answers_from_gold(corpus, source)
     if len(labels.annotators) != 1:
@@ -183,7 +183,7 @@ def _find_items(predicted: Answers, gold: Answers) -> Ints:
 
 
 def _align_beliefs(predicted: Answers, where: Ints, classes: Classes) -> Beliefs | None:
-    """q[i, k] over the items of gold and the classes of both; uniform where nothing was predicted."""
+    """Return q[i, k] over the items of gold and the classes of both; uniform where nothing was predicted."""
     if predicted.beliefs is None:
         return None
     beliefs = np.zeros((len(where), len(classes)))
@@ -193,7 +193,7 @@ def _align_beliefs(predicted: Answers, where: Ints, classes: Classes) -> Beliefs
 
 
 def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: AlignedAnswers) -> Iterator[str]:
-    """What a user should know about units that were not compared as expected."""
+    """Yield what a user should know about units that were not compared as expected."""
     extra = int(np.count_nonzero(find(predicted.items, gold.items) < 0))
     if extra:
         yield f"{pluralise(extra, 'item')} of {predicted.source}: not in {gold.source}, so not scored."
@@ -210,7 +210,7 @@ def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: AlignedAnswer
 
 
 def _recode(codes: Ints, names: Classes, classes: Classes) -> Ints:
-    """Codes among some classes as codes among others; NO_ANSWER stays."""
+    """Return codes among some classes as codes among others; NO_ANSWER stays."""
     table = np.array([*(classes.index(str(name)) for name in names), NO_ANSWER], dtype=np.int32)
     return table[codes]
 

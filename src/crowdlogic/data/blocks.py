@@ -108,7 +108,7 @@ class Shard:
         return self.fixed != UNKNOWN if len(self.fixed) else np.zeros(self.n_units, dtype=bool)
 
     def cells(self, n_codes: int) -> Ints:
-        """cell[row] = annotator[row] * n_codes + label[row]."""
+        """Return cell[row] = annotator[row] * n_codes + label[row]."""
         return np.asarray(self.annotator.astype(np.int64) * n_codes + self.label)
 
     def narrow_cells(self, n_codes: int) -> Codes:
@@ -253,10 +253,10 @@ class Engine(Protocol):
         """Return the new state of each shard, and which units it is of; in the order of the units."""
 
     def scatter(self, arrays: Arrays) -> States:
-        """States from arrays with all units as first axis."""
+        """Return states from arrays with all units as first axis."""
 
     def gather(self, states: States) -> Arrays:
-        """Arrays with all units as first axis from states."""
+        """Return arrays with all units as first axis from states."""
 
     def digest(self) -> str:
         """Return a fingerprint of the labels, by which a checkpoint knows its fit."""
@@ -287,7 +287,7 @@ def digest(*parts: Any) -> str:
 
 
 def _part_bytes(part: Any) -> tuple[str, bytes | memoryview]:
-    """What a part is, and its bytes."""
+    """Return what a part is, and its bytes."""
     if isinstance(part, np.ndarray):
         return f"{part.dtype.str}{part.shape}", np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
     if isinstance(part, pl.Series):
@@ -308,7 +308,7 @@ def labels_digest(labels: CrowdLabels) -> str:
 
 
 def _partial(labels: CrowdLabels) -> tuple[Bools, ...]:
-    """Which labels are partial, where there are any."""
+    """Return which labels are partial, where there are any."""
     return () if labels.negated is None else (labels.negated,)
 
 
@@ -417,11 +417,11 @@ class Shards:
         yield from self._each(work)
 
     def scatter(self, arrays: Arrays) -> LocalStates:
-        """States from arrays with all units as first axis, without a copy."""
+        """Return states from arrays with all units as first axis, without a copy."""
         return tuple({name: array[units] for name, array in arrays.items()} for units in self._runs())
 
     def gather(self, states: LocalStates) -> dict[str, NDArray[Any]]:
-        """Arrays with all units as first axis from states."""
+        """Return arrays with all units as first axis from states."""
         if len(states) == 1:
             return dict(states[0])
         return {name: np.concatenate([state[name] for state in states]) for name in states[0]}
@@ -438,7 +438,7 @@ class Shards:
         return [part.units for part in self.parts] if known is None else known()
 
     def _each(self, work: Callable[[int], Result]) -> Iterator[Result]:
-        """work(0), work(1), ... in this order; several at once where there are threads, but never far ahead."""
+        """Yield work(0), work(1), ... in this order; several at once where there are threads, but never far ahead."""
         size = len(self.parts)
         if self.threads == 1 or size == 1:
             yield from map(work, range(size))
@@ -494,7 +494,7 @@ def make_shards(
 
 
 def _cuts(labels: CrowdLabels, starts: Ints, parts: int) -> list[int]:
-    """Where to cut: before a unit (or a sequence), nearest to an equal number of labels per part."""
+    """Return where to cut: before a unit (or a sequence), nearest to an equal number of labels per part."""
     goals = np.linspace(0, labels.n_labels, parts + 1)[1:-1]
     if labels.offsets is None:
         return [0, *np.searchsorted(starts, goals).tolist(), labels.n_units]
@@ -535,7 +535,7 @@ def _complement_codes(labels: CrowdLabels, rows: slice) -> Ints:
 
 
 def anchor_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Ints:
-    """fixed[i] from gold items by name: a class for a document, the tags of all tokens for a sequence."""
+    """Return fixed[i] from gold items by name: a class for a document, the tags of all tokens for a sequence."""
     if not anchors:
         return np.empty(0, dtype=np.int32)
     fixed = np.full(labels.n_units, UNKNOWN, dtype=np.int32)

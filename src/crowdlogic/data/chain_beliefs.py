@@ -75,7 +75,7 @@ class ChainScores:
         return ChainBeliefs(found.q, none if found.pair is None else found.pair, found.log_partition, self)
 
     def marginals(self) -> Beliefs:
-        """q[i, k] alone."""
+        """Return q[i, k] alone."""
         return marginals(self.unary, self.transitions, self.offsets, start=self.start, table=self.table).q
 
     def best_path(self) -> Ints:
@@ -130,7 +130,7 @@ def answers(beliefs: AnyBeliefs, offsets: Ints | None) -> Ints:
 
 
 def unit_beliefs(beliefs: AnyBeliefs) -> Beliefs:
-    """q[i, k]."""
+    """Return q[i, k]."""
     return beliefs.q if isinstance(beliefs, ChainBeliefs) else beliefs
 
 

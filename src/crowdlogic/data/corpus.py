@@ -114,11 +114,11 @@ class Corpus:
         return self.tokens[int(self.offsets[s]) : int(self.offsets[s + 1])]
 
     def select(self, items: Iterable[Any]) -> Corpus:
-        """Some items, by name and in the given order."""
+        """Return some items, by name and in the given order."""
         return self.take_items(find_codes(items, self.items, "item"))
 
     def take_items(self, codes: Ints) -> Corpus:
-        """Some items by code, in the given order."""
+        """Return some items by code, in the given order."""
         units = self._select_units(codes)
         lengths = None if self.offsets is None else np.diff(self.offsets)[codes]
         return replace(
@@ -269,7 +269,7 @@ def _move_labels(labels: CrowdLabels, corpus: Corpus, where: Ints) -> CrowdLabel
 
 
 def code_gold(values: Sequence[Any], classes: Classes | None = None) -> tuple[Ints, Classes]:
-    """Gold codes for values (None where unknown), and the classes they mean."""
+    """Return gold codes for values (None where unknown), and the classes they mean."""
     found = sort_classes(value for value in values if value is not None) if classes is None else classes
     position = {name: k for k, name in enumerate(found)}
     lost = [value for value in values if value is not None and value not in position]

@@ -158,7 +158,7 @@ class Estimate:
         return [names[code] for code in self.answer]
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per unit: item, label, confidence and one p_<class> column per class.
+        """Return one row per unit: item, label, confidence and one p_<class> column per class.
 
         Label and confidence are null where there is no answer. Sequences have a column `token`, too: the position in
         the sentence, from 0.

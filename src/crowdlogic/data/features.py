@@ -88,7 +88,7 @@ def read_featured_items(
 def _feature_columns(
     table: pl.DataFrame, source: TableSource, patterns: str, *, taken: set[str]
 ) -> tuple[Floats, tuple[str, ...]]:
-    """features[i, d] from the columns that match some pattern, and the name of each feature."""
+    """Return features[i, d] from the columns that match some pattern, and the name of each feature."""
     wanted = [one.strip() for one in patterns.split(",") if one.strip()]
     chosen = []
     for pattern in wanted:

@@ -45,7 +45,7 @@ def from_frame(
     empty_label: str | None = None,
     source: TableSource = FRAME,
 ) -> CrowdLabels:
-    """Labels from a long frame: one row per label, with columns for the item, the annotator and the label.
+    """Return labels from a long frame: one row per label, with columns for the item, the annotator and the label.
 
     Args:
         frame: A frame of pandas, polars or pyarrow. Optional columns: weight, time, kind (human, llm or code). A column
@@ -101,7 +101,7 @@ def from_arrays(
     classes: Sequence[Any] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
 ) -> CrowdLabels:
-    """Labels from three aligned lists of names: annotators[n] gave items[n] the label labels[n]."""
+    """Return labels from three aligned lists of names: annotators[n] gave items[n] the label labels[n]."""
     if not len(items) == len(annotators) == len(labels):
         raise LabelError(
             f"{pluralise(len(items), 'item')}, {pluralise(len(annotators), 'annotator')} and "
@@ -191,7 +191,7 @@ def annotator_columns(
 
 
 def _melt(items: pl.Series, columns: Sequence[pl.Series], names: Sequence[str], source: TableSource) -> pl.DataFrame:
-    """One row per cell. Cells of all annotators must be of one type, whole numbers with holes aside."""
+    """Return one row per cell. Cells of all annotators must be of one type, whole numbers with holes aside."""
     try:
         cells = pl.concat([column.alias("label").to_frame() for column in columns], how="vertical_relaxed")["label"]
     except (pl.exceptions.PolarsError, TypeError, ValueError) as problem:
@@ -211,7 +211,7 @@ def from_matrix(
     items: Sequence[Any] | None = None,
     annotators: Sequence[Any] | None = None,
 ) -> CrowdLabels:
-    """Labels from a dense matrix[item, annotator] of whole numbers, with -1 where there is no label.
+    """Return labels from a dense matrix[item, annotator] of whole numbers, with -1 where there is no label.
 
     With `classes` the numbers are positions among them, else they name the classes themselves.
     """
@@ -247,7 +247,7 @@ def _axis_names(what: str, given: Sequence[Any] | None, size: int) -> pl.Series:
 
 
 def from_dict(labels: Mapping[Any, Mapping[Any, Any]], *, classes: Sequence[Any] | None = None) -> CrowdLabels:
-    """Labels from {item: {annotator: label}}; None means no label."""
+    """Return labels from {item: {annotator: label}}; None means no label."""
     rows = [(item, annotator, label) for item, given in labels.items() for annotator, label in given.items()]
     items, annotators, values = zip(*rows, strict=True) if rows else ((), (), ())
     return from_arrays(items, annotators, values, classes=classes)
@@ -260,7 +260,7 @@ def from_sequences(
     duplicates: Duplicates | str = Duplicates.error,
     source: TableSource = FRAME,
 ) -> CrowdLabels:
-    """Labels of token sequences from (item, annotator, tags) rows.
+    """Return labels of token sequences from (item, annotator, tags) rows.
 
     A sequence that an annotator saw and left without entities is a row of O's; one that was not seen has no row.
     """
@@ -294,7 +294,7 @@ SEQUENCE_ROWS = 'Give a list of (item, annotator, tags), such as [("s1", "ann", 
 
 
 def as_labels(labels: Any, where: str) -> CrowdLabels:
-    """Labels as they are, or from a frame; anything else is refused in one sentence.
+    """Return labels as they are, or from a frame; anything else is refused in one sentence.
 
     Args:
         labels: What was given.

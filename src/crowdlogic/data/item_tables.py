@@ -118,7 +118,7 @@ def _text_list(value: Any, what: str, source: TableSource, at: int) -> list[str]
 
 
 def corpus_from_frame(frame: Any, *, columns: Mapping[str, str] | None = None) -> Corpus:
-    """Items from a frame: one row per item, with its text (or its tokens), and its gold if it is known.
+    """Return items from a frame: one row per item, with its text (or its tokens), and its gold if it is known.
 
     Args:
         frame: A frame of pandas, polars or pyarrow with columns for the item and the text; or for the item and the
@@ -129,7 +129,7 @@ def corpus_from_frame(frame: Any, *, columns: Mapping[str, str] | None = None) -
 
 
 def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None) -> Corpus:
-    """Texts from a table with item and text, sentences from one with tokens; gold from a label or tags.
+    """Return texts from a table with item and text, sentences from one with tokens; gold from a label or tags.
 
     Of two columns, the one that is not the item is the text, whatever it is called.
     """
@@ -243,7 +243,7 @@ def _has_own_index(items: Any) -> bool:
 
 
 def to_corpus(items: Any, *, sequential: bool) -> Corpus:
-    """New items as a corpus of the kind that a classifier learnt from.
+    """Return new items as a corpus of the kind that a classifier learnt from.
 
     Args:
         items: A Corpus, a frame, a dictionary item -> text, a series of texts with an index, a list of texts, or a

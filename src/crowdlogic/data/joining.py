@@ -17,7 +17,7 @@ from crowdlogic.numerics.arrays import Bools, Ints
 
 
 def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = Duplicates.error) -> CrowdLabels:
-    """Labels of several tables in one. Items and annotators of the same name are the same."""
+    """Return labels of several tables in one. Items and annotators of the same name are the same."""
     if not parts:
         raise OptionError("concatenate: no tables given.")
     if len({part.is_sequential for part in parts}) > 1:

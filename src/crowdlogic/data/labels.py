@@ -119,7 +119,7 @@ class CrowdLabels:
         return counts.astype(np.float64).reshape(self.n_units, self.n_classes)
 
     def _shared_votes(self, *, weighted: bool) -> Floats:
-        """votes[i, k] where some labels are partial."""
+        """Return votes[i, k] where some labels are partial."""
         whole = replace(self.take(~self._negated), negated=None).votes(weighted=weighted)
         refused = replace(self.take(self._negated), negated=None).votes(weighted=weighted)
         return np.asarray(whole + (refused.sum(axis=1, keepdims=True) - refused) / max(self.n_classes - 1, 1))
@@ -148,7 +148,7 @@ class CrowdLabels:
         return pairs // max(len(self.annotators), 1), pairs % max(len(self.annotators), 1), pair_of_label
 
     def take(self, rows: Ints | Bools) -> CrowdLabels:
-        """Some of the labels; items, annotators and classes stay, so codes keep their meaning."""
+        """Return some of the labels; items, annotators and classes stay, so codes keep their meaning."""
         return replace(
             self,
             unit=self.unit[rows],
@@ -160,7 +160,7 @@ class CrowdLabels:
         )
 
     def select(self, *, items: Iterable[Any] | None = None, annotators: Iterable[Any] | None = None) -> CrowdLabels:
-        """Some items, some annotators, by name and in the given order; classes stay."""
+        """Return some items, some annotators, by name and in the given order; classes stay."""
         chosen = self
         if items is not None:
             chosen = chosen.take_items(find_codes(items, self.items, "item"))
@@ -169,7 +169,7 @@ class CrowdLabels:
         return chosen
 
     def take_items(self, codes: Ints) -> CrowdLabels:
-        """Some items by code, in the given order, each at most once; annotators and classes stay."""
+        """Return some items by code, in the given order, each at most once; annotators and classes stay."""
         position = np.full(len(self.items), -1, dtype=np.int64)
         position[codes] = np.arange(len(codes))
         item = self.item_of_unit[self.unit]

@@ -25,7 +25,7 @@ MANY = 20_000
 
 
 def encode(values: Names) -> tuple[Ints, Names]:
-    """Codes in order of first appearance, and the names behind them. A missing value has the code -1."""
+    """Return codes in order of first appearance, and the names behind them. A missing value has the code -1."""
     if values.null_count() == 0 and len(values) >= MANY and values.dtype == pl.String:
         return _encode_hashes(values)
     names = values.drop_nulls().unique(maintain_order=True)
@@ -65,7 +65,7 @@ def as_text(values: Names) -> Names:
 
 
 def sort_classes(names: Iterable[ClassName]) -> Classes:
-    """Classes in the order that decides ties "to the first" and the columns of every output."""
+    """Return classes in the order that decides ties "to the first" and the columns of every output."""
     distinct = list(dict.fromkeys(names))
     if all(isinstance(name, str) and is_whole_number(name) for name in distinct):
         return tuple(sorted(distinct, key=lambda name: (int(name), str(name))))

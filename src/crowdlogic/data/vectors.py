@@ -92,7 +92,7 @@ class WordVectors:
 
 
 def concatenate_vectors(*sets: WordVectors, unit: bool = True) -> WordVectors:
-    """Several sets of vectors side by side: a word has all its vectors in a row, zeros where a set lacks it.
+    """Return several sets of vectors side by side: a word has all its vectors in a row, zeros where a set lacks it.
 
     Args:
         sets: The sets.
@@ -121,7 +121,7 @@ def read_vectors(path: str | Path, *, vocabulary: Iterable[str] | None = None) -
 
 
 def _read_content(path: str | Path, wanted: set[str] | None) -> WordVectors:
-    """Vectors from a text file or a word2vec binary."""
+    """Return vectors from a text file or a word2vec binary."""
     content = read_bytes(path)
     if not content.strip():
         raise FormatError(f"{path}: the file is empty. Vectors have a word and its numbers on each line.")
@@ -142,7 +142,7 @@ def _read_content(path: str | Path, wanted: set[str] | None) -> WordVectors:
 
 
 def _is_binary(content: bytes) -> bool:
-    """Numbers in text are ASCII; the raw floats of the first few words hardly ever are."""
+    """Return numbers in text are ASCII; the raw floats of the first few words hardly ever are."""
     head = content[:4096].partition(b"\n")[2]
     return any(byte < 9 or 13 < byte < 32 for byte in head)
 
@@ -201,7 +201,7 @@ def _select_words(vectors: WordVectors, wanted: set[str] | None) -> WordVectors:
 
 
 def _read_text(path: str | Path, content: bytes, wanted: set[str] | None, *, first_line: int) -> WordVectors:
-    """One word and its numbers a line. A word may hold spaces: the numbers are counted from the end."""
+    """Return one word and its numbers a line. A word may hold spaces: the numbers are counted from the end."""
     lines = [line.rstrip(b" \r") for line in content.split(b"\n")]
     size = len(lines[0].split(b" ")) - 1
     if size < 1:

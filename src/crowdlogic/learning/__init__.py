@@ -1,4 +1,4 @@
-"""Learning: classifier, annotators and truth together, with rules to guide them.
+"""Learn classifier, annotators and truth jointly, guided by rules.
 
 learned = LogicLNCL(KimCNN(vectors)).fit(corpus, labels, rules=read_rules("sentiment.rules"))
 learned.estimate                    # clean labels and annotators

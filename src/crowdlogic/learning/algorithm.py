@@ -1,4 +1,4 @@
-"""Logic-LNCL: classifier, annotators and truth learnt together, guided by rules (Algorithm 1).
+"""Logic-LNCL: learn classifier, annotators and truth jointly, guided by rules (Algorithm 1).
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics". The product of three parts, each a protocol: what the items say
 (`Classifier`), what an annotator's label says (`AnnotatorModel`), what must hold (`Projector`). `run_algorithm` is the
@@ -43,13 +43,9 @@ from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, as_truth_method
 from crowdlogic.truth.ties import Ties
 
-# The M- and E-step of Algorithm 1 with the classifier's beliefs as they are.
-#
-# [LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit, k class.
-
 
 def mix(q_a: AnyBeliefs, q_b: AnyBeliefs, k: float) -> AnyBeliefs:
-    """q_f = (1 - k) q_a + k q_b ([LNCL] eq. 9), of units and of neighbours; q_a itself without rules."""
+    """Return q_f = (1 - k) q_a + k q_b ([LNCL] eq. 9), for units or chains; q_a itself without rules."""
     if q_b is q_a:
         return q_a
     if isinstance(q_a, ChainBeliefs) and isinstance(q_b, ChainBeliefs):
@@ -59,15 +55,15 @@ def mix(q_a: AnyBeliefs, q_b: AnyBeliefs, k: float) -> AnyBeliefs:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BeliefStep:
-    """One M- and E-step with the classifier's p as it is: eqs. 12, 13, 15 and 9 of [LNCL].
+    """One M-step and E-step with fixed classifier predictions p: eqs. 12, 13, 15 and 9 of [LNCL].
 
     Attributes:
-        task: The training items, and the truths that are known.
+        task: The training items and the known truths.
         model: The annotator model.
-        crowd: The labels, arranged for it.
-        posterior: What makes q_a.
-        project: What makes q_b of q_a (`Teacher.project`); None where rules do not correct the targets.
-        classifier: The classifier, for rules that ask it.
+        crowd: The labels in the form that the annotator model uses.
+        posterior: Computes q_a.
+        project: Computes q_b from q_a (`Teacher.project`); None if rules do not correct the targets.
+        classifier: The classifier, for rules that depend on its predictions.
     """
 
     task: Task
@@ -78,7 +74,7 @@ class BeliefStep:
     classifier: Classifier
 
     def __call__(self, epoch: Epoch, p: AnyBeliefs) -> Epoch:
-        """The beliefs after the step."""
+        """Return the epoch with the beliefs after the step."""
         annotators = self.model.m_step(self.crowd, epoch.q_f)
         q_a, objective = self.posterior(p, annotators, self.crowd)
         q_b = q_a if self.project is None else self.project(self.task.corpus, q_a, p, self.classifier)
@@ -87,35 +83,35 @@ class BeliefStep:
 
 
 MOST_STEPS, SETTLED = 10, 0.01
-"""Steps after the last epoch, where beliefs are to settle: how many at most, and the change that ends them."""
+"""Maximum number of steps after the last epoch, and the change of beliefs at which they converge."""
 
 
 class Loss(StrEnum):
-    """How much a unit counts in the classifier's loss."""
+    """Weighting of units in the classifier's loss."""
 
     plain = "plain"
-    """All alike (eq. 8)."""
+    """Equal weights (eq. 8)."""
     annotators = "annotators"
-    """By how many annotators its item had (eq. 10)."""
+    """Weights proportional to the number of annotators of an item (eq. 10)."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Parts:
-    """The parts of Algorithm 1 that do not change while a fit runs.
+    """Parts of Algorithm 1, which do not change during a fit.
 
     Attributes:
-        classifier: What the items say.
-        annotators: What an annotator's label says.
-        teacher: What must hold.
+        classifier: The classifier's hyper-parameters.
+        annotators: The annotator model.
+        teacher: The rules and their projection.
         imitation: k(t).
-        weights: Each unit's weight in the classifier's loss, from a task.
-        targets: The first q_f, from a task's training labels.
-        posterior: Makes the posterior of q_a for a table of labels; None for that of eq. 13.
-        corrects_targets: Whether the rules correct the targets; else they correct predictions only.
+        weights: Function from a task to the weight of each unit in the classifier's loss.
+        targets: Function from a task's training labels to the first q_f.
+        posterior: Function that makes the posterior of q_a for a table of labels; None for that of eq. 13.
+        corrects_targets: Whether the rules correct the targets; otherwise they only correct predictions.
         factors: factors[l], the multipliers of the rules' weights; None for ones.
-        warm_up: Number of epochs that learn the first targets.
-        folds: Number of folds for cross-fitting; 1 for none, None for SINGLE_FOLDS where most units have one label.
-        settle: Whether M- and E-steps go on after the last epoch until beliefs settle.
+        warm_up: Number of epochs that are trained on the first targets.
+        folds: Number of folds for cross-fitting; 1 disables it, None uses SINGLE_FOLDS if most units have one label.
+        settle: Whether to continue M- and E-steps after the last epoch until beliefs converge.
         seed: Random seed.
     """
 
@@ -135,7 +131,7 @@ class Parts:
 
 
 def run_algorithm(training: TrainingPass, parts: Parts) -> None:
-    """Algorithm 1 over one pass: epochs until the stopping rule ends it."""
+    """Run one pass of Algorithm 1: train epochs until the stopping rule ends the pass."""
     task, model = training.task, parts.annotators
     classifier = build_classifier(
         parts.classifier,
@@ -160,7 +156,7 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
         p = predict(classifier, task.corpus, n_classes=task.labels.n_classes)
         q_a, objective = posterior(p, annotators, crowd)  # eq. 13; of chains, one forward-backward
         q_b = teacher.project(task.corpus, q_a, p, classifier) if parts.corrects_targets else q_a  # eq. 15
-        q_f = task.clamp_targets(mix(q_a, q_b, k))  # eq. 9; certain, where the truth is known
+        q_f = task.clamp_targets(mix(q_a, q_b, k))  # eq. 9; certain where the truth is known
         views = make_views(p=p, q_a=q_a, q_b=q_b, q_f=q_f)
         epoch = Epoch(loss=loss, k=k, annotators=annotators, objective=objective, **views)
         epoch = replace(epoch, factors=training.factors)
@@ -176,7 +172,7 @@ def reevaluate(
     epoch: Epoch,
     p: AnyBeliefs | None = None,
 ) -> Epoch:
-    """Return the M- and E-step after an epoch, with the classifier as it is now (or its p) and with these labels."""
+    """Run one M-step and E-step after an epoch on the given labels, with the current classifier (or its given p)."""
     classifier = training.classifier
     step = BeliefStep(
         task=training.task,
@@ -190,7 +186,7 @@ def reevaluate(
 
 
 def finish_with_all_labels(training: TrainingPass, parts: Parts) -> Epoch:
-    """Return the best epoch; where labels are still held out, with these back in, for the answers that users get."""
+    """Return the best epoch; if labels are still held out, recompute its beliefs with all labels."""
     if training.task.held_labels is None and not parts.settle:
         return training.outcome
     labels = training.task.labels
@@ -202,7 +198,7 @@ def finish_with_all_labels(training: TrainingPass, parts: Parts) -> Epoch:
 
 
 def settle_beliefs(training: TrainingPass, parts: Parts, crowd: Shards, posterior: Posterior, epoch: Epoch) -> Epoch:
-    """M- and E-steps with the classifier as it is, until no belief changes by more than SETTLED."""
+    """Run M- and E-steps with a fixed classifier until no belief changes by more than SETTLED."""
     chain = isinstance(training.classifier, ChainClassifier)
     p = predict(training.classifier, training.task.corpus) if chain else epoch.p
     return repeat_until_settled(
@@ -211,7 +207,7 @@ def settle_beliefs(training: TrainingPass, parts: Parts, crowd: Shards, posterio
 
 
 def repeat_until_settled(step: Callable[[Epoch], Epoch], epoch: Epoch, *, most: int, change: float) -> Epoch:
-    """Return a step again and again, until no belief changes by more than that, or as often as is allowed."""
+    """Repeat a step until no belief changes by more than `change`, at most `most` times."""
     for _ in range(most):
         before, epoch = epoch.q_f, step(epoch)
         if np.abs(epoch.q_f - before).max(initial=0.0) <= change:
@@ -232,11 +228,11 @@ def fit_parts(
 
     Args:
         name: The method's name.
-        task: What to learn from.
-        limits: How long, and what stops it.
+        task: The training data.
+        limits: Number of epochs, stopping rule and random seed.
         parts: The parts.
-        checkpoint: Where the state is kept after each epoch, and resumed from.
-        callback: Callback, called after each epoch.
+        checkpoint: Checkpoint to save after each epoch and to resume from.
+        callback: Function called after each epoch.
     """
     for training in passes(task, limits, checkpoint=checkpoint, callback=callback):
         run_algorithm(training, parts)
@@ -250,34 +246,37 @@ def make_posterior(parts: Parts, labels: CrowdLabels) -> Posterior:
 
 
 def _with_transitions(teacher: Teacher, task: Task, targets: Beliefs) -> Teacher:
-    """The teacher with its transitions over the task's classes, estimated from the targets if they are "estimated"."""
+    """Return the teacher; if its transitions are "estimated", estimate them from the targets for the task's classes."""
     found = teacher.projector.with_transitions(targets, task.corpus.offsets, teacher.classes)
     return teacher.with_projector(found)
 
 
 @dataclass(frozen=True)
 class LogicLNCL(FitMixin):
-    """Algorithm 1 ([LNCL]).
+    """Logic-LNCL, Algorithm 1 of [LNCL].
 
     Attributes:
-        classifier: What the items say: Linear, KimCNN, CNNGRU, MLP, ...
-        annotators: What an annotator's label says: ConfusionMatrices, Sequential, Abstaining, ...
-        projector: How the rules are obeyed: their strength C, the preset of the projection, transitions, ...
-        imitation: k(t): GrowingImitation, ConstantImitation, or any function of the epoch, counted from 1.
+        classifier: Classifier for the items: Linear, KimCNN, CNNGRU, MLP, ...
+        annotators: Annotator model: ConfusionMatrices, Sequential, Abstaining, ...
+        projector: How the rules are applied: their strength C, the preset of the projection, transitions, ...
+        imitation: k(t): GrowingImitation, ConstantImitation, or any function of the epoch number, which starts at 1.
         loss: plain (eq. 8) or annotators (eq. 10).
-        start: The truth method, or its name, whose beliefs are the first targets; those of a majority vote with soft
-            ties are the shares of the votes.
-        doubt: Votes added to every class in the first targets when they are shares; None chooses by labels per unit.
+        start: Truth method or its name; its beliefs are the first targets. A majority vote with soft ties uses the vote
+            shares.
+        doubt: Pseudo-count added to every class in the first targets if they are shares. None chooses it by the number
+            of labels per unit.
         learn_weights: Whether held-out labels may lower the weight of a rule (`learning.rule_verdicts`): a rule that
-            contradicts them gets none. Otherwise every rule keeps the weight it was given, as in the paper.
-        warm_up: Number of epochs that learn the first targets; before a network knows something, what it makes of the
-            labels can be worse than these.
-        folds: From 2 on, the classifier's view of a training item comes from one that did not learn that item
-            (cross-fitting): the training takes so many times as long. 1 is the paper's. None cross-fits with 5 folds
-            where most units have one label: a classifier that learned the only label of an item cannot correct it.
-        settle: Whether M- and E-steps go on after the last epoch, with the classifier as it is, until beliefs settle:
-            for a network of few epochs, in which annotators and answers had few steps, too.
-        limits: How long a fit goes on, what stops it, and its random seed.
+            they contradict gets weight 0. Otherwise every rule keeps its weight, as in the paper.
+        warm_up: Number of epochs that are trained on the first targets. Before a network has learned enough, its
+            posterior can be worse than these.
+        folds: Number of folds for cross-fitting, in which each training item is predicted by a classifier that was not
+            trained on it; training takes that many times as long. 1 disables it, as in the paper. None uses 5 folds if
+            most units have one label, because a classifier that was trained on the only label of an item cannot correct
+            it.
+        settle: Whether to continue M- and E-steps after the last epoch, with a fixed classifier, until beliefs
+            converge. Useful if a network is trained for few epochs, in which annotators and answers also get few
+            updates.
+        limits: Number of epochs, stopping rule and random seed.
     """
 
     classifier: Architecture = Linear()
@@ -301,13 +300,11 @@ class LogicLNCL(FitMixin):
         if self.doubt is not None:
             check_amounts(self, not_negative=("doubt",))
         if self.warm_up < 1:
-            raise OptionError(
-                f"warm_up: {self.warm_up} is not a number of epochs. The first one learns the first targets."
-            )
+            raise OptionError(f"warm_up must be at least 1, got {self.warm_up}.")
         if self.folds is not None and self.folds < 1:
-            raise OptionError(f"folds: {self.folds} is not a number of folds. 1 is without cross-fitting.")
+            raise OptionError(f"folds must be at least 1, got {self.folds}. Use 1 to disable cross-fitting.")
         if self.loss not in list(Loss):
-            raise OptionError(f"loss: expected one of {', '.join(Loss)}; got {self.loss!r}.")
+            raise OptionError(f"loss must be one of {', '.join(Loss)}; got {self.loss!r}.")
 
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
@@ -342,11 +339,11 @@ class LogicLNCL(FitMixin):
         return replace(learned, verdicts=verdicts)
 
     def _annotator_model(self, task: Task) -> AnnotatorModel:
-        """Return the annotator model; for labelling functions (most of which only give one class), an abstaining one.
+        """Return the annotator model; for labelling functions that mostly give a single class, an abstaining one.
 
-        For the only labels of unnamed annotators it is one with an assumed accuracy.
-        With one label per unit and one annotator, any accuracy explains the labels: re-estimated from beliefs that
-        the labels themselves made, it would grow towards 1, and no label would ever be corrected.
+        Unnamed annotators with one label per item get a model with an assumed accuracy. With one label per unit and one
+        annotator, any accuracy explains the labels: re-estimated from beliefs that come from the labels themselves, it
+        would grow towards 1, and no label would ever be corrected.
         """
         alone = len(task.labels.annotators) == 1 and not len(task.known) and self.folds is None
         if alone and type(self.annotators) is ConfusionMatrices:
@@ -359,7 +356,7 @@ class LogicLNCL(FitMixin):
 
 
 def make_teacher(projector: Projector, data: TrainingData, task: Task) -> Teacher:
-    """Return the rules of the data, obeyed as the projector says."""
+    """Return a teacher with the rules of the data and the options of the projector."""
     rules = projector.rules if data.rules is None else data.rules
     vocabulary = projector.vocabulary if data.vocabulary is None else data.vocabulary
     projector = replace(projector, rules=rules, vocabulary=vocabulary)
@@ -367,5 +364,5 @@ def make_teacher(projector: Projector, data: TrainingData, task: Task) -> Teache
 
 
 def loss_weights(loss: Loss | str) -> Callable[[Task], Floats]:
-    """Return weights[i] of the classifier's loss, from a task."""
+    """Return a function from a task to weights[i] of the classifier's loss."""
     return annotator_weights if loss == Loss.annotators else lambda task: task.unit_weights

@@ -1,12 +1,12 @@
-"""How sure answers and predictions are after training, on a scale that one can act on.
+"""Calibration of answers and predictions after training.
 
-Training stays as its method has it; what is stated afterwards is put on another scale, and no answer changes.
+Calibration is applied to the results of a fit. It changes confidence only, never an answer.
 
-- Training items: the evidence of q_f is divided by 1 + correlation n_i. That is the design effect of n_i + 1 labels
-  (`truth.dependence`): the n_i labels of a unit, and the classifier, which learnt from the same crowd, as one more.
-  Where the annotator model has discounted the labels itself, only what is missing of that.
-- New items: the student's and the teacher's beliefs are raised to a power each, their sharpness ([GUO17]), under which
-  the gold of the dev items is most probable, or, without any, the labels of held-out items.
+- Training items: the evidence in q_f is divided by 1 + correlation n_i, the design effect of n_i + 1 labels
+  (`truth.dependence`): the n_i labels of a unit and the classifier, which was trained on the same crowd and counts as
+  one more. If the annotator model has already discounted correlated labels, only the remaining discount is applied.
+- New items: the beliefs of student and teacher are each raised to a power, their sharpness ([GUO17]), chosen to
+  maximise the likelihood of the gold of the dev items or, without gold, of held-out labels.
 
 [GUO17] Guo, Pleiss, Sun and Weinberger, "On calibration of modern neural networks", 2017.
 Axes: i unit, k class.
@@ -37,37 +37,38 @@ from crowdlogic.truth.dependence import PUBLIC_CROWDS, label_sharpness, probabil
 from crowdlogic.truth.fitting import Fitting
 
 SPREAD = 0.4
-"""Standard deviation of the log of a classifier's sharpness before anything is known of it, as measured with a linear
-model and a network on two public sets and simulated reviews."""
+"""Prior standard deviation of the log sharpness of a classifier, as measured with a linear model and a network on two
+public sets and simulated reviews."""
 
 
 SPAN_SHIFT, SPAN_SLOPE = 0.53, 0.83
-"""The scale of the spans of a run, fitted by `python -m benchmarks.calibration` on one public set of named entities."""
+"""Shift and slope of the calibration of spans, fitted by `python -m benchmarks.calibration` on a public set of named
+entities."""
 CHAIN_SPAN_SHIFT, CHAIN_SPAN_SLOPE = -0.28, 0.76
-"""The same where the tags of the classifier form chains, as with the tagger of `--preset ner`."""
+"""Shift and slope if the classifier models chains of tags, as the tagger of `--preset ner` does."""
 
 
 class ScaleSource(StrEnum):
-    """What a sharpness was fitted to."""
+    """Data that a sharpness was fitted to."""
 
     gold = "gold"
-    """The gold of the dev items."""
+    """Gold of the dev items."""
     held_out = "held-out labels"
-    """The labels of items that the classifier had not learnt from."""
+    """Labels of items that the classifier was not trained on."""
     nothing = "nothing"
-    """Neither was there: the beliefs stay as they are."""
+    """Neither was available; beliefs are not changed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionScale:
-    """How the confidence of predictions on new items was put on a scale that one can act on.
+    """Calibration of predictions on new items.
 
     Attributes:
-        sharpness: The power that beliefs are raised to; below 1 makes them less confident.
-        source: What it was fitted to.
-        n: How many units that is.
-        error_before: Calibration error on the dev items as the classifier states it; None without gold.
-        error_after: The same afterwards, each half of the items with the sharpness of the other half.
+        sharpness: Power that beliefs are raised to; values below 1 make them less confident.
+        source: Data it was fitted to.
+        n: Number of units it was fitted to.
+        error_before: Calibration error on the dev items before calibration; None without gold.
+        error_after: Calibration error after calibration, with each half of the items calibrated on the other half.
     """
 
     sharpness: float = 1.0
@@ -77,17 +78,17 @@ class PredictionScale:
     error_after: float | None = None
 
     def state(self, beliefs: Beliefs) -> Beliefs:
-        """Return the beliefs on this scale."""
+        """Return the calibrated beliefs."""
         return beliefs if self.sharpness == 1.0 else temper(beliefs, self.sharpness)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionScales:
-    """The scales of both who answer new items.
+    """Calibration of student and teacher for new items.
 
     Attributes:
-        student: Of the classifier alone.
-        teacher: Of the classifier and the rules; the student's where there are none.
+        student: Calibration of the classifier alone.
+        teacher: Calibration of the classifier with the rules; equal to the student's if there are none.
     """
 
     student: PredictionScale = PredictionScale()
@@ -95,7 +96,7 @@ class PredictionScales:
 
 
 def fit_scales(training: TrainingPass) -> PredictionScales:
-    """Return the scales of student and teacher: by dev gold, else by held-out labels, else as they are."""
+    """Fit the calibration of student and teacher to dev gold, otherwise to held-out labels, otherwise leave it out."""
     dev = training.task.dev
     if dev is not None and dev.gold is not None:
         student = predict_units(training.classifier, dev)
@@ -105,11 +106,11 @@ def fit_scales(training: TrainingPass) -> PredictionScales:
     chose = training if training.first is None else training.first
     if isinstance(chose.stopping, HeldOutLikelihood) and chose.stopping.unit == HeldOutUnit.items:
         return _fit_to_held_out(chose, chose.stopping)
-    return PredictionScales()  # of items that were learnt from, a classifier is surer than of new ones
+    return PredictionScales()  # a classifier is more confident on its training items than on new ones
 
 
 def _fit_to_held_out(chose: TrainingPass, stopping: HeldOutLikelihood) -> PredictionScales:
-    """Return the scales by the labels that were held out in a pass, at its chosen epoch."""
+    """Fit the calibration to the labels that were held out in a pass, at its chosen epoch."""
     epoch, held = chose.outcome, stopping.held
     teacher = chose.teacher.reweight(epoch.factors)
     projected = teacher.predict(chose.task.corpus, chose.classifier, epoch.p)
@@ -120,7 +121,7 @@ def _fit_to_held_out(chose: TrainingPass, stopping: HeldOutLikelihood) -> Predic
 
 
 def fit_to_gold(beliefs: Beliefs, gold: Ints) -> PredictionScale:
-    """Return the scale under which gold is most probable."""
+    """Return the calibration that maximises the likelihood of gold."""
     return PredictionScale(
         sharpness=fit_sharpness(beliefs, gold, spread=SPREAD),
         source=ScaleSource.gold,
@@ -131,7 +132,7 @@ def fit_to_gold(beliefs: Beliefs, gold: Ints) -> PredictionScale:
 
 
 def _state_by_halves(beliefs: Beliefs, gold: Ints) -> Beliefs:
-    """Return every second unit on the scale of the others."""
+    """Return beliefs in which each half of the units is calibrated on the other half."""
     stated, second = beliefs.copy(), np.arange(len(gold)) % 2 == 1
     for half in (second, ~second):
         if half.any():
@@ -140,12 +141,12 @@ def _state_by_halves(beliefs: Beliefs, gold: Ints) -> Beliefs:
 
 
 def fit_to_labels(beliefs: Beliefs, held: CrowdLabels, evidence: Floats) -> PredictionScale:
-    """Return the scale under which held-out labels are most probable; labels of one unit count by their design effect.
+    """Return the calibration that maximises the likelihood of held-out labels, weighted by the design effect of a unit.
 
     Args:
-        beliefs: The classifier's beliefs[i, k], which it formed without these labels.
+        beliefs: Beliefs[i, k] of the classifier, which was not trained on these labels.
         held: The labels.
-        evidence: evidence[i, k], their log-likelihood by the annotator model.
+        evidence: evidence[i, k], the log-likelihood of the labels under the annotator model.
     """
     from scipy.optimize import minimize_scalar
 
@@ -164,14 +165,14 @@ def fit_to_labels(beliefs: Beliefs, held: CrowdLabels, evidence: Floats) -> Pred
 def state_answers(
     estimate: Estimate, task: Task, scales: PredictionScales, *, counted: float = 0.0, is_chain: bool = False
 ) -> Estimate:
-    """Return the answers for the training items with a confidence that one can act on; known truths stay certain.
+    """Return the answers for the training items with calibrated confidence; known truths remain certain.
 
     Args:
-        estimate: The answers, as the method believes them (q_f).
-        task: What was learnt from.
-        scales: The scales of predictions, for units without labels.
-        counted: The correlation of labels that q_f has counted with already.
-        is_chain: Whether the tags of the classifier form chains, whose spans have a scale of their own.
+        estimate: The answers with the uncalibrated beliefs of the method (q_f).
+        task: The training data.
+        scales: Calibration of predictions, used for units without labels.
+        counted: The correlation of labels that q_f has already accounted for.
+        is_chain: Whether the classifier models chains of tags, whose spans are calibrated differently.
     """
     calibration = replace(_fit_answers(task), counted=counted)
     if is_chain:
@@ -186,9 +187,9 @@ def range_of_answers(task: Task, q_f: Beliefs, answer: Ints, calibration: Calibr
     """Return the calibration with the range of the number of wrong answers; the classifier counts as one more label.
 
     Args:
-        task: What was learnt from.
-        q_f: q[i, k], the answers as the method believes them.
-        answer: answer[i], the classes chosen.
+        task: The training data.
+        q_f: q[i, k], the uncalibrated beliefs of the method.
+        answer: answer[i], the chosen classes.
         calibration: The calibration of the answers.
     """
     is_open = answer != NO_ANSWER
@@ -204,17 +205,17 @@ def range_of_answers(task: Task, q_f: Beliefs, answer: Ints, calibration: Calibr
 
 
 def answer_sharpness(labels: CrowdLabels, calibration: Calibration, scales: PredictionScales) -> Floats:
-    """Return sharpness[i] of the beliefs in a training item's answer: that of a prediction where nobody labelled it."""
+    """Return sharpness[i] of a training item's beliefs; units without labels get that of predictions."""
     n = row_sums(labels.votes())
     worth = (n + 1.0) / design_effect(n + 1.0, calibration.correlation)
-    taken = 1.0 + n / design_effect(n, calibration.counted)  # n + 1 where labels were taken to be independent
+    taken = 1.0 + n / design_effect(n, calibration.counted)  # n + 1 if labels were treated as independent
     return np.where(n > 0, calibration.sharpness * worth / taken, scales.teacher.sharpness)
 
 
 def _fit_answers(task: Task) -> Calibration:
-    """As on public crowd sets; from enough random known truths on, with the sharpness that Dawid-Skene shows on them.
+    """Return the default calibration, or one fitted by Dawid-Skene to enough randomly drawn known truths.
 
-    The classifier has learnt the known truths by heart, so it cannot be asked how well it would have done without them.
+    The classifier was trained on the known truths, so it cannot show how accurate it would be without them.
     """
     public = PUBLIC_CROWDS.calibration(task.labels.votes())
     calibration = replace(public, span_shift=SPAN_SHIFT, span_slope=SPAN_SLOPE)
@@ -229,10 +230,10 @@ def _fit_answers(task: Task) -> Calibration:
 
 
 def _known_truths(task: Task, known: Ints) -> dict[Any, Any]:
-    """Item -> true class, or the tags of a sequence, from known[i]."""
+    """Return a dictionary from item to true class (or the tags of a sequence), from known[i]."""
     if not len(known):
         return {}
-    names = [*task.labels.classes, None]  # code -1, not known, is the last one
+    names = [*task.labels.classes, None]  # code -1 (unknown) selects the last one
     truths = [names[code] for code in known]
     items, offsets = task.labels.items.to_list(), task.labels.offsets
     if offsets is None:

@@ -1,7 +1,6 @@
-"""The evidence behind the answers of an item: what the classifier, each annotator and each rule said, in bits.
+"""Evidence behind the answers of an item: contributions of the classifier, each annotator and each rule, in bits.
 
-`learning/explain.py` computes it, and says what the terms are and how they add up. Printed, it is a table that fits a
-screen (`learning/evidence.py`).
+`learning/explain.py` computes it and defines the terms and how they add up. This module also formats it as a table.
 
 Axes: i unit of the item, k class, l rule, n label of the item.
 """
@@ -27,12 +26,12 @@ BIT = float(np.log(2.0))
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CrowdEvidence:
-    """The evidence of an item's labels: a row for each label.
+    """Evidence of an item's labels, one row per label.
 
     Attributes:
-        unit: unit[n], which unit of the item the label is of.
-        annotator: annotator[n], by name.
-        label: label[n], the class that was given.
+        unit: unit[n], the unit of the item that the label belongs to.
+        annotator: annotator[n], the name of the annotator.
+        label: label[n], the class of the label.
         term: term[n, k], the evidence of the label for each class: log2 pi_j[k, label] with confusion matrices.
     """
 
@@ -50,17 +49,17 @@ class CrowdEvidence:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RuleEvidence:
-    """What the rules made of the beliefs that they started from.
+    """Evidence of the rules, relative to the beliefs that the projection starts from.
 
     Attributes:
         base: base[i, k], log2 of the beliefs that the projection starts from.
-        from_classifier: Whether these are the classifier's p; else they are q_a.
-        rules: The rules that touch the item, as text.
-        share: share[l, i, k] of each.
-        transitions: transitions[i, k], the share of the table of transitions; None without one.
-        residual: residual[i, k], what the shares do not account for.
-        normaliser: normaliser[i].
-        is_exact: Whether the shares add up by themselves; else each is what is lost without its rule.
+        from_classifier: Whether these beliefs are the classifier's p; otherwise they are q_a.
+        rules: The rules that apply to the item, as text.
+        share: share[l, i, k], the contribution of each rule.
+        transitions: transitions[i, k], the contribution of the table of transitions; None without one.
+        residual: residual[i, k], the part that the contributions do not account for.
+        normaliser: normaliser[i] of q_b.
+        is_exact: Whether the contributions add up exactly; otherwise each is the change when its rule is left out.
     """
 
     base: Floats
@@ -75,29 +74,29 @@ class RuleEvidence:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Evidence:
-    """Why the units of an item got their answers, in bits.
+    """Evidence behind the answers for the units of an item, in bits.
 
-    With a sharpness other than 1, bits and beliefs are those of the scale on which the confidence is stated.
+    If the sharpness is not 1, bits and beliefs are on the scale of the calibrated confidence.
 
     Attributes:
-        item: Its name.
-        words: Its tokens, or its text alone.
+        item: Name of the item.
+        words: Its tokens, or its text as a single entry.
         classes: The classes.
         classifier: classifier[i, k], log2 p.
         crowd: The evidence of the labels.
         normaliser: normaliser[i] of q_a.
-        neighbours: neighbours[i, k], what the labels of other tokens add through the transitions of a chain; None where
-            units are independent.
-        rules: What the rules made of it; None without any.
+        neighbours: neighbours[i, k], contribution of the labels of other tokens through the transitions of a chain;
+            None if units are independent.
+        rules: Evidence of the rules; None without rules.
         k: The imitation.
         q_a: q_a[i, k].
         q_b: q_b[i, k].
-        mixture: mixture[i, k], what mixing q_b with q_a adds to log2 q_b.
-        sharpness: sharpness[i], what all bits were multiplied by.
-        doubt: doubt[i, k], what uniform doubt adds.
-        q_f: q_f[i, k], the answer.
-        known: known[i], whether the truth was given with an anchor; the terms then do not add up to q_a.
-        path: path[i], the answers where tags form chains: the most probable tagging, and not tag by tag.
+        mixture: mixture[i, k], change of log2 q_b by mixing q_b with q_a.
+        sharpness: sharpness[i], the factor that all bits were multiplied by.
+        doubt: doubt[i, k], contribution of uniform doubt.
+        q_f: q_f[i, k], the beliefs of the answer.
+        known: known[i], whether the truth was given as an anchor; the terms then do not add up to q_a.
+        path: path[i], the most probable tagging if tags form chains; it can differ from the most probable tags.
     """
 
     item: Any
@@ -124,11 +123,11 @@ class Evidence:
 
     @property
     def answer(self) -> Ints:
-        """answer[i]."""
+        """Chosen class answer[i]."""
         return np.asarray(self.q_f.argmax(axis=1)) if self.path is None else self.path
 
     def added_up(self) -> Floats:
-        """log2 q_f[i, k] as the sum of all terms; NaN for a class that is impossible without doubt."""
+        """Return log2 q_f[i, k] as the sum of all terms; NaN for a class that is impossible without doubt."""
         rules = self.rules
         if rules is None:
             total = self.classifier + self.crowd.total(len(self.q_f)) - self.normaliser[:, None]
@@ -141,9 +140,9 @@ class Evidence:
 
 
 def left_over(explained: Floats, log_q_b: Floats) -> tuple[Floats, Floats]:
-    """Return the residual[i, k] and the normaliser[i] that make what is explained add up to log2 q_b.
+    """Return the residual[i, k] and the normaliser[i] with which the explained terms add up to log2 q_b.
 
-    Classes that either side takes to be impossible have no residual: their sum is minus infinity as it is.
+    Classes that either side considers impossible have no residual, because their sum is already minus infinity.
     """
     possible: Bools = np.isfinite(explained) & np.isfinite(log_q_b)
     gap = np.where(possible, log_q_b, 0.0) - np.where(possible, explained, 0.0)
@@ -152,7 +151,7 @@ def left_over(explained: Floats, log_q_b: Floats) -> tuple[Floats, Floats]:
 
 
 def difference(after: Beliefs, before: Beliefs) -> Floats:
-    """log2 after - log2 before, 0 where both are the same."""
+    """Return log2 after - log2 before, 0 where both are equal."""
     with np.errstate(invalid="ignore"):
         found = (safe_log(after) - safe_log(before)) / BIT
     return np.where(after == before, 0.0, found)
@@ -193,27 +192,23 @@ def unit_evidence(found: Evidence, i: int, *, token: int | None) -> UnitEvidence
     )
 
 
-# Evidence as lines that a person reads: term by term, and what they add up to.
-#
-# Axes: i unit of the item, k class.
-
 SHOWN_CLASSES = 4
-"""How many classes a table shows, the most probable ones; `figures` has all."""
+"""Number of classes in a table, the most probable ones; `figures` contains all."""
 
 NEGLIGIBLE = 5e-3
-"""What is below this many bits for every class would show as 0.00 and is left out."""
+"""Terms below this number of bits for every class would be shown as 0.00 and are left out."""
 
 
 MOST_LINES = 30
-"""How many lines a printed table has; `evidence_lines` has all."""
+"""Maximum number of lines of a printed table; `evidence_lines` yields all."""
 
 MOST_WORDS = 100
-"""How many characters of a text are printed with its evidence, and of the name of a term."""
+"""Maximum number of characters of a printed text, and of the name of a term."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceTable:
-    """Evidence as a table: its title, the names of its columns and its cells."""
+    """Table of evidence: title, column names and cells."""
 
     title: str
     columns: Sequence[str]
@@ -231,9 +226,9 @@ class EvidenceTable:
 
 
 def describe_evidence(found: Evidence) -> str:
-    """The evidence of an item as a text that fits a screen: a text source by source, a sentence token by token."""
+    """Return the evidence of an item as text: a table by source for a document, by token for a sentence."""
     if not len(found.q_f):
-        return f"{found.item}: has no tokens, so there is nothing to explain."
+        return f"{found.item} has no tokens, so there is nothing to explain."
     if len(found.q_f) > 1:
         return str(tokens_table(found))
     words = f": {shorten(found.words[0], MOST_WORDS)}" if found.words else ""
@@ -241,7 +236,7 @@ def describe_evidence(found: Evidence) -> str:
 
 
 def tokens_table(found: Evidence) -> EvidenceTable:
-    """Return a sentence at a glance: the answer of each source for each token."""
+    """Return a table of the tokens of a sentence with the answer of each source."""
     rows = []
     for i, (word, chosen) in enumerate(zip(found.words, found.answer, strict=True)):
         views = (found.classifier[i], found.q_a[i], found.q_b[i])
@@ -254,19 +249,17 @@ def tokens_table(found: Evidence) -> EvidenceTable:
 
 
 def unit_table(found: Evidence, i: int) -> EvidenceTable:
-    """One unit, source by source."""
+    """Return a table of the evidence for one unit, one row per source."""
     shown = shown_classes(found.q_f[i])
     ranked = np.argsort(-found.q_f[i], kind="stable")
-    chosen, rival = int(ranked[0]), int(ranked[:2][-1])  # a single class is its own rival
+    chosen, rival = int(ranked[0]), int(ranked[:2][-1])  # a single class is compared with itself
     rows = []
     for line in evidence_lines(found, i):
         cells = [_percent(p) for p in line.value[shown]] if line.is_belief else format_bits(line.value[shown])
         log = safe_log(line.value) / BIT if line.is_belief else line.value
         rows.append((line.name, *cells, *format_bits(log[[chosen]] - log[[rival]])))  # the last column: log odds
     columns = ["source", *(str(found.classes[k]) for k in shown)]
-    title = (
-        f"{found.classes[chosen]}, {_percent(found.q_f[i, chosen])}: evidence in bits (one bit more doubles the odds)"
-    )
+    title = f"{found.classes[chosen]}, {_percent(found.q_f[i, chosen])}: evidence in bits (each bit doubles the odds)"
     versus = f"{found.classes[chosen]} over {found.classes[rival]}"
     return EvidenceTable(title=title, columns=[*columns, versus], rows=rows)
 
@@ -276,13 +269,13 @@ def _percent(share: float) -> str:
 
 
 def shown_classes(belief: Floats) -> Ints:
-    """Return the classes that a table shows, in their order."""
+    """Return the classes shown in a table, in their order."""
     return np.sort(np.argsort(-belief, kind="stable")[:SHOWN_CLASSES])
 
 
 @dataclass(frozen=True, eq=False)
 class EvidenceLine:
-    """A line of the table: a term in bits, or the beliefs that terms add up to; value[k]."""
+    """Row of the table: a term in bits, or the beliefs that the terms add up to; value[k]."""
 
     name: str
     value: Floats
@@ -290,7 +283,7 @@ class EvidenceLine:
 
 
 def evidence_lines(found: Evidence, i: int) -> Iterator[EvidenceLine]:
-    """Yield the terms of a unit, and what they add up to."""
+    """Yield the terms of a unit and their sums."""
     yield EvidenceLine("classifier", found.classifier[i])
     for n in np.flatnonzero(found.crowd.unit == i):
         label = found.classes[int(found.crowd.label[n])]
@@ -298,9 +291,9 @@ def evidence_lines(found: Evidence, i: int) -> Iterator[EvidenceLine]:
     if found.neighbours is not None:
         yield EvidenceLine("the other tokens, through transitions", found.neighbours[i])
     if found.known[i]:
-        yield EvidenceLine("= the truth that was given (anchor)", found.q_f[i], is_belief=True)
+        yield EvidenceLine("= the given truth (anchor)", found.q_f[i], is_belief=True)
         return
-    yield EvidenceLine("to make it add up to 1", np.full(len(found.classes), -found.normaliser[i]))
+    yield EvidenceLine("normalisation to sum 1", np.full(len(found.classes), -found.normaliser[i]))
     yield EvidenceLine("= classifier and crowd", found.q_a[i], is_belief=True)
     if found.rules is not None and (found.rules.from_classifier or not np.array_equal(found.q_a[i], found.q_b[i])):
         yield from _rule_lines(found, found.rules, i)
@@ -319,22 +312,24 @@ def _rule_lines(found: Evidence, rules: RuleEvidence, i: int) -> Iterator[Eviden
         yield EvidenceLine("transitions", rules.transitions[i])
     if np.abs(rules.residual[i]).max() > NEGLIGIBLE:
         yield EvidenceLine("the rest", rules.residual[i])
-    yield EvidenceLine("to make it add up to 1", np.full(len(found.classes), -rules.normaliser[i]))
+    yield EvidenceLine("normalisation to sum 1", np.full(len(found.classes), -rules.normaliser[i]))
     yield EvidenceLine("= with the rules", found.q_b[i], is_belief=True)
     if found.sharpness[i] == 1.0:
-        yield EvidenceLine(f"answer: {1 - found.k:.2f} without + {found.k:.2f} with", _mixed(found, i), is_belief=True)
+        yield EvidenceLine(
+            f"answer: {1 - found.k:.2f} without rules + {found.k:.2f} with rules", _mixed(found, i), is_belief=True
+        )
         return
-    # both were mixed before their bits were multiplied, so that what is shown of them does not mix to the answer
+    # The two beliefs were mixed before calibration, so their calibrated values do not mix to the answer.
     yield EvidenceLine(f"mixed: {1 - found.k:.2f} without the rules, {found.k:.2f} with them", found.mixture[i])
     yield EvidenceLine("= mixed", _mixed(found, i), is_belief=True)
 
 
 def _mixed(found: Evidence, i: int) -> Floats:
-    """Return the beliefs in the answer before doubt."""
+    """Return the beliefs of the answer before uniform doubt."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.exp2(safe_log(found.q_b[i]) / BIT + found.mixture[i]))
 
 
 def format_bits(terms: Floats) -> list[str]:
-    """Bits with two digits; what is impossible is a dash."""
+    """Format bits with two digits; infinite values as a dash."""
     return [f"{term:+.2f}" if np.isfinite(term) else "-" for term in terms]

@@ -1,20 +1,20 @@
-"""Why an item got its answer: what the classifier, each annotator and each rule contributed, in bits.
+"""Explain answers: the contributions of the classifier, each annotator and each rule, in bits.
 
     log2 q_a(t) = log2 p(t|x) + sum over annotators j of log2 pi_j[t, y_j] - normaliser              ([LNCL] eq. 13)
     log2 q_b(t) = base(t) + sum over rules l of share_l(t) + residual(t) - normaliser                ([LNCL] eq. 15)
     q_f = (1 - k) q_a + k q_b                                                                        ([LNCL] eq. 9)
 
-    q    = (1 - doubt) q_f^sharpness / (its sum) + doubt / K                                         (what is stated)
+    q    = (1 - doubt) q_f^sharpness / (its sum) + doubt / K                                         (calibrated)
 
-The first line is exact. Where tags form chains it has one more term, `neighbours`: what the evidence about the other
-tokens says of this one, through the transitions of the chain; it is what log2 q_a has beyond the token's own terms. In
-the second, base is log2 q_a, or log2 p where the projection starts from the classifier; the shares are exact where
-rules are about single units, and elsewhere what is lost without each rule, with what these do not account for as the
-residual. One bit more for a class doubles its odds.
+The first line is exact. If tags form chains, it has one more term, `neighbours`: the evidence from other tokens through
+the transitions of the chain, computed as the difference between log2 q_a and the token's own terms. In the second line,
+base is log2 q_a, or log2 p if the projection starts from the classifier; the shares are exact for rules about single
+units. For other rules a share is the change when the rule is left out, and the residual is the rest. Each additional
+bit for a class doubles its odds.
 
-The last line is how the confidence is stated (`confidence`): all bits above it are multiplied by the sharpness of the
-unit, q_a, q_b and q_f are taken to that power, and uniform doubt is a term of its own. With k below 1 the mixture of
-q_a and q_b is a term, too, so that the bits of a unit add up to its stated beliefs (`Evidence.added_up`).
+The last line is the calibration (`confidence`): all bits above it are multiplied by the sharpness of the unit, q_a, q_b
+and q_f are raised to that power, and uniform doubt is a separate term. If k is below 1, the mixture of q_a and q_b is
+also a term, so that the bits of a unit add up to its calibrated beliefs (`Evidence.added_up`).
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit of the item, k class, l rule, n label of the item.
 """
@@ -42,24 +42,20 @@ from crowdlogic.rules.contributions import Contributions, rule_contributions
 from crowdlogic.rules.expansion import stay_within_items
 from crowdlogic.rules.grounding import GroundRules
 
-# Evidence on the scale of the stated confidence: bits times the sharpness of their unit, and uniform doubt.
-#
-# q = (1 - doubt) q_f^sharpness / (its sum) + doubt / K
-#
-# Axes: i unit of the item, k class.
+# Calibration of evidence: bits times the sharpness of their unit, and uniform doubt.
 
 CLOSE_SHARE = 1e-6
-"""Tolerance: if the stated beliefs differ by more from those that the evidence adds up to, it does not explain them."""
+"""Tolerance for the difference between the calibrated beliefs and the sum of their evidence."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UnitScale:
-    """The scale on which the confidence of the units of an item is stated.
+    """Calibration of the units of an item.
 
     Attributes:
-        sharpness: sharpness[i], what bits are multiplied by.
-        doubt: The share of uniform doubt.
-        stated: stated[i, k], the stated beliefs.
+        sharpness: sharpness[i], the factor for bits.
+        doubt: Share of uniform doubt.
+        stated: stated[i, k], the calibrated beliefs.
     """
 
     sharpness: Floats
@@ -68,17 +64,18 @@ class UnitScale:
 
 
 def state(found: Evidence, scale: UnitScale) -> Evidence:
-    """Return the evidence on the scale of the stated confidence: bits times the sharpness of their unit, and doubt.
+    """Return the evidence on the scale of the calibrated confidence: bits times the sharpness of their unit, and doubt.
 
-    A unit whose truth was given stays as it is.
+    Units with a given truth are not changed.
     """
-    known = found.known | (scale.stated.max(axis=1, initial=0.0) == 1.0)  # with doubt, nothing else is certain
+    known = found.known | (scale.stated.max(axis=1, initial=0.0) == 1.0)  # with doubt, no other belief is certain
     sharpness = np.where(known, 1.0, scale.sharpness)
     q_a, q_b, q_f = (temper(beliefs, sharpness) for beliefs in (found.q_a, found.q_b, found.q_f))
     stated = np.where(known[:, None], found.q_f, temper(found.q_f, sharpness, scale.doubt))
     if np.abs(stated - scale.stated).max(initial=0.0) > CLOSE_SHARE:
         raise OptionError(
-            f"{found.item}: the stated confidence is not that of its evidence. Explain it as it was learnt."
+            f"{found.item}: the calibrated confidence does not match its evidence. Explain it without calibration "
+            f"(calibrated=False)."
         )
     bits = sharpness[:, None]
     crowd = replace(found.crowd, term=found.crowd.term * sharpness[found.crowd.unit, None])
@@ -103,7 +100,7 @@ def state(found: Evidence, scale: UnitScale) -> Evidence:
 
 
 def _state_rules(rules: RuleEvidence, bits: Floats, *, q_a: Beliefs, q_b: Beliefs) -> RuleEvidence:
-    """What the rules made of it, with bits[i, 1] times their bits, so that they lead from this q_a to this q_b."""
+    """Return the evidence of the rules with bits[i, 1] times their bits, so that it leads from this q_a to this q_b."""
     base = rules.base * bits if rules.from_classifier else safe_log(q_a) / BIT
     share = rules.share * bits
     transitions = None if rules.transitions is None else rules.transitions * bits
@@ -113,48 +110,48 @@ def _state_rules(rules: RuleEvidence, bits: Floats, *, q_a: Beliefs, q_b: Belief
 
 
 CLOSE = 1e-6
-"""Tolerance: if q_a differs by more from the sum of its terms, they do not explain it."""
+"""Tolerance for the difference between log2 q_a and the sum of its terms."""
 
 CLOSE_CHAIN = 1e-3
-"""The same for chains, whose scores a network computes again in batches of other sentences."""
+"""Tolerance for chains, whose scores a network recomputes in different batches."""
 
 TOGETHER = "all rules together (one by one: with the classifier)"
-"""The name of what rules say where no single one can be told, because the run's classifier is not there."""
+"""Name of the joint contribution of all rules, if they cannot be separated because the run has no classifier."""
 
 _NOT_ADDED_UP = (
-    "{}: its answers are not the classifier's and the annotators' terms added up, so they cannot be explained that "
+    "{}: its answers are not the sum of the classifier's and the annotators' terms, so they cannot be explained this "
     "way. Explain a run of logic-lncl, aggnet or raykar."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class ExplainedChain:
-    """The classifier's chain over some items, and the same with the annotators' evidence."""
+    """Chains of the classifier for some items, without and with the annotators' evidence."""
 
     p: ChainBeliefs
     q_a: ChainBeliefs
 
 
 def explain(learned: Learned, item: Any, *, calibrated: bool = True) -> Evidence:
-    """Return the evidence behind the answers of one training item.
+    """Return the evidence behind the answers for one training item.
 
     Args:
-        learned: The outcome of a fit, or `load_run(folder).learned`.
-        item: The item's name.
-        calibrated: Whether the stated confidence is explained; else what was learnt.
+        learned: Result of a fit, or `load_run(folder).learned`.
+        item: Name of the item.
+        calibrated: Whether to explain the calibrated confidence instead of the uncalibrated beliefs.
     """
-    one = "Name one item; for several, learning.explain_all(learned, items)."
+    one = "Pass a single item; for several, use learning.explain_all(learned, items)."
     require_kind(item, (str, int, float, np.generic), "explain", one)
     return explain_all(learned, [item], calibrated=calibrated)[0]
 
 
 def explain_all(learned: Learned, items: Sequence[Any], *, calibrated: bool = True) -> list[Evidence]:
-    """The evidence behind the answers of several training items; labels and rules are evaluated once for all of them.
+    """Return the evidence behind the answers for several training items; labels and rules are evaluated only once.
 
     Args:
-        learned: The outcome of a fit, or `load_run(folder).learned`.
-        items: The items' names, each once.
-        calibrated: Whether the stated confidence is explained; else what was learnt.
+        learned: Result of a fit, or `load_run(folder).learned`.
+        items: Names of the items, without duplicates.
+        calibrated: Whether to explain the calibrated confidence instead of the uncalibrated beliefs.
     """
     chosen = find_codes(items, learned.task.corpus.items, "item")
     if not len(chosen):
@@ -178,7 +175,7 @@ def explain_all(learned: Learned, items: Sequence[Any], *, calibrated: bool = Tr
 
 
 def is_explicable(learned: Learned) -> bool:
-    """Whether the answers are the classifier's and the annotators' terms added up, so that `explain` can say why."""
+    """Return whether the answers are the sum of the classifier's and annotators' terms, which `explain` requires."""
     epoch, labels = learned.epoch, learned.task.labels
     if isinstance(learned.classifier, ChainClassifier):
         return _is_chain_posterior(learned)
@@ -197,7 +194,7 @@ def _is_chain_posterior(learned: Learned) -> bool:
 
 
 def is_known(q_a: Beliefs, explained: Beliefs) -> Bools:
-    """Return known[i]: certain, and not because of what classifier and annotators say: the truth was given."""
+    """Return known[i]: whether the belief is certain but not because of classifier and annotators (a given truth)."""
     return np.asarray(
         (q_a.max(axis=1, initial=0.0) == 1.0) & (np.abs(q_a - explained).max(axis=1, initial=0.0) > CLOSE)
     )
@@ -246,11 +243,11 @@ def _explain_item(
 
 
 def crowd_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list[CrowdEvidence]:
-    """Return the evidence of every label of some items, item by item, by the annotator model."""
+    """Return the evidence of every label of some items, one result per item."""
     labels = learned.task.labels.take_items(items)
     terms = learned.epoch.annotators.terms(learned.model.observe(labels)) / BIT
     names = labels.annotators.gather(labels.annotator).to_list()
-    # units are laid out item after item, and rows are sorted by unit
+    # units are ordered by item, and rows are sorted by unit
     ends = np.cumsum([0, *(len(mine) for mine in units)])
     bounds = np.searchsorted(labels.unit, ends)
     return [
@@ -265,14 +262,14 @@ def crowd_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list
 
 
 def _check(q_a: Beliefs, log_q_a: Floats, method: str) -> None:
-    if not (np.abs(q_a - np.exp2(log_q_a)).max(initial=0.0) <= CLOSE):  # what is not a number is not close
+    if not (np.abs(q_a - np.exp2(log_q_a)).max(initial=0.0) <= CLOSE):  # also true for NaN
         raise OptionError(_NOT_ADDED_UP.format(method))
 
 
 def explained_chain(
     learned: Learned, items: Ints, units: Sequence[Ints], crowd: Sequence[CrowdEvidence]
 ) -> ExplainedChain | None:
-    """The chains of some items, where the classifier's tags form chains; refused if q_a is not their posterior."""
+    """Return the chains of some items if the classifier models chains; raise an error if q_a is not their posterior."""
     if not isinstance(learned.classifier, ChainClassifier):
         return None
     p = learned.classifier.chain_scores(learned.task.corpus.take_items(items)).beliefs()
@@ -291,7 +288,7 @@ def explained_chain(
 def rule_evidence(
     learned: Learned, items: Ints, units: Sequence[Ints], chain: ExplainedChain | None = None
 ) -> list[RuleEvidence]:
-    """What each rule added to the units of some items, from the projection of these alone where that will do."""
+    """Return the contribution of each rule to the units of some items, projecting only these if possible."""
     task, epoch, teacher = learned.task, learned.epoch, learned.teacher
     rules, vocabulary = teacher.projector.rules, teacher.projector.vocabulary
     alone = rules is None or stay_within_items(rules, teacher.classes, vocabulary)
@@ -313,7 +310,7 @@ def rule_evidence(
 
 
 def rules_together(learned: Learned, mine: Ints) -> RuleEvidence:
-    """What all rules added to the units of an item, where each alone cannot be told: the classifier is not there."""
+    """Return the joint contribution of all rules to the units of an item, used if the classifier is not available."""
     epoch, starts = learned.epoch, learned.teacher.projector.starts_from_classifier
     base, q_b = (epoch.p if starts else epoch.q_a)[mine], epoch.q_b[mine]
     _, normaliser = left_over(safe_log(base) / BIT, safe_log(q_b) / BIT)
@@ -330,7 +327,7 @@ def rules_together(learned: Learned, mine: Ints) -> RuleEvidence:
 
 
 def _item_evidence(found: Contributions, ground: GroundRules, mine: Ints, q_b: Beliefs) -> RuleEvidence:
-    """Return the rows of the item's units, the rules that touch them, and what is left over."""
+    """Return the rows of the item's units, the rules that apply to them, and the residual."""
     share = found.per_rule[:, mine] / BIT
     touching = [place for place in range(len(share)) if (np.abs(share[place]) > 0).any()]
     rules = tuple(str(ground.rules[place].rule) for place in touching)

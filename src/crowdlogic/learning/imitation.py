@@ -28,7 +28,7 @@ class GrowingImitation:
     def __post_init__(self) -> None:
         if not (0 <= self.base <= 1 and 0 <= self.maximum <= 1):
             raise OptionError(
-                f"imitation: base and maximum lie between 0 and 1, not at {self.base} and {self.maximum}."
+                f"imitation: base and maximum must lie between 0 and 1, got {self.base} and {self.maximum}."
             )
 
     def __call__(self, epoch: int) -> float:
@@ -46,7 +46,7 @@ class ConstantImitation:
 
     def __post_init__(self) -> None:
         if not 0 <= self.k <= 1:
-            raise OptionError(f"imitation: k lies between 0 and 1, not at {self.k}.")
+            raise OptionError(f"imitation: k must lie between 0 and 1, got {self.k}.")
 
     def __call__(self, epoch: int) -> float:  # noqa: ARG002 (independent of the epoch)
         """Return the imitation of an epoch."""

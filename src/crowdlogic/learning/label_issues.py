@@ -1,9 +1,9 @@
-"""Rank the labels of a data set by how likely they are wrong, also where each item has a single label.
+"""Rank the labels of a data set by the probability that they are wrong, even if each item has a single label.
 
-A classifier that has learned an item's only label repeats it, so each item is judged by a classifier that was trained
-without it (cross-fitting, [CL21] section 3). Its probabilities and the labels are then combined by Bayes' rule with
-confusion matrices that shrink towards an assumed accuracy: with one label per item the labels alone do not show how
-accurate they are.
+A classifier that has learned an item's only label reproduces it, so each item is predicted by a classifier that was
+trained without it (cross-fitting, [CL21] section 3). Its probabilities and the labels are then combined by Bayes' rule
+with confusion matrices that shrink towards an assumed accuracy: with one label per item the labels alone do not show
+how accurate they are.
 
 [CL21] Northcutt, Jiang, and Chuang, "Confident learning: estimating uncertainty in dataset labels", 2021.
 
@@ -100,7 +100,7 @@ def find_label_issues(
 
 
 def _posterior(p: Beliefs, labels: CrowdLabels) -> Beliefs:
-    """q[i, k] given the out-of-fold p and the labels, with confusion matrices that shrink to ASSUMED_ACCURACY."""
+    """Return q[i, k] given the out-of-fold p and the labels; confusion matrices shrink to ASSUMED_ACCURACY."""
     n_annotators, n_classes = len(labels.annotators), labels.n_classes
     assumed = np.full((n_classes, n_classes), (1.0 - ASSUMED_ACCURACY) / max(n_classes - 1, 1))
     np.fill_diagonal(assumed, ASSUMED_ACCURACY)
@@ -119,7 +119,7 @@ def _posterior(p: Beliefs, labels: CrowdLabels) -> Beliefs:
 
 
 def _as_crowd(items: Any, labels: Any) -> CrowdLabels:
-    """Labels as CrowdLabels; those of a list or a dictionary belong to one unnamed annotator."""
+    """Convert labels to CrowdLabels; those in a list or a dictionary belong to one unnamed annotator."""
     if isinstance(labels, CrowdLabels):
         return labels
     if hasattr(labels, "columns"):
@@ -130,7 +130,9 @@ def _as_crowd(items: Any, labels: Any) -> CrowdLabels:
         given = list(labels)
         names = list(to_corpus(items, sequential=False).items)
         if len(given) != len(names):
-            raise LabelError(f"find_label_issues: {len(given):,} labels for {len(names):,} items. Give one per item.")
+            raise LabelError(
+                f"find_label_issues: {len(given):,} labels for {len(names):,} items. Pass one label per item."
+            )
     if not isinstance(labels, Sequence | Mapping | np.ndarray | pl.Series) and not hasattr(labels, "to_list"):
-        raise LabelError(f"find_label_issues: labels are a {type(labels).__name__}. Give a list, dictionary or frame.")
+        raise LabelError(f"find_label_issues: labels are a {type(labels).__name__}. Pass a list, dictionary or frame.")
     return from_frame(pl.DataFrame({"item": names, "annotator": [UNNAMED_ANNOTATOR] * len(given), "label": given}))

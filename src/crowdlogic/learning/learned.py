@@ -1,4 +1,4 @@
-"""Learned: the outcome of a fit: answers for the training items, a classifier, its teacher, and the history."""
+"""Result of a fit: answers for the training items, a classifier, its teacher, and the history."""
 
 from __future__ import annotations
 
@@ -33,25 +33,23 @@ from crowdlogic.rules.predicates import Vocabulary
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Learned:
-    """The outcome of a fit.
+    """Result of a fit.
 
     Attributes:
-        estimate: The answers for the training items (q_f, on a scale that one can act on) and the annotators'
-            confusion matrices.
+        estimate: The answers for the training items (q_f, calibrated) and the annotators' confusion matrices.
         epoch: The final beliefs: p, q_a, q_b, q_f and the annotators of the chosen epoch, or those of the
             averaged weights.
-        chosen: The chosen epoch, counted from 1; with held-out labels, the end of the plateau.
-        history: A row for each epoch of the pass that chose.
-        classifier: The student.
-        teacher: The rules, for predictions.
+        chosen: Number of the chosen epoch, starting at 1; with held-out labels, the end of the plateau.
+        history: One row for each epoch of the pass that chose the epoch.
+        classifier: The trained classifier (student).
+        teacher: The rules, which correct predictions.
         model: The annotator model.
-        task: What was learnt from.
-        refit_history: A row for each epoch of the second pass, with all labels; the scores of the last one are those
+        task: The training data.
+        refit_history: One row for each epoch of the second pass, with all labels; the scores of the last row are those
             of the answers. Empty without a second pass.
-        averaged_from: The epoch of the second pass from which on the classifier's weights are averaged; None when they
-            are not.
-        scales: How the confidence of predictions on new items was put on a scale that one can act on.
-        verdicts: The verdict on each rule; None where they are made when asked for (`audit`).
+        averaged_from: First epoch of the second pass whose weights are averaged; None if they are not averaged.
+        scales: Calibration of predictions on new items.
+        verdicts: The verdict on each rule; None if they are computed on demand (`audit`).
     """
 
     estimate: Estimate
@@ -69,20 +67,20 @@ class Learned:
 
     @property
     def final(self) -> HistoryRow:
-        """The row of the epoch that answers."""
+        """History row of the final epoch."""
         return self.refit_history[-1] if self.refit_history else self.history[self.chosen - 1]
 
     def predict(
         self, items: Any, *, student: bool = False, calibrated: bool = True, vocabulary: Vocabulary | None = None
     ) -> Beliefs:
-        """Beliefs on new items: the teacher's (eq. 15 with p in place of q_a), or the student's alone.
+        """Return beliefs about new items: the teacher's (eq. 15 with p in place of q_a), or the student's.
 
         Args:
-            items: A Corpus, a frame of items, a list of texts or a list of token lists. A tagger splits texts into
-                words and punctuation marks.
-            student: Whether the classifier answers alone, without the rules.
-            calibrated: Whether beliefs are put on the scale that `scales` holds; else they are as learnt.
-            vocabulary: Tables of facts about these items, for rules that use some.
+            items: A Corpus, a frame of items, a list of texts or a list of token lists. Taggers split texts into words
+                and punctuation marks.
+            student: Whether to use the classifier alone, without the rules.
+            calibrated: Whether to return calibrated beliefs.
+            vocabulary: Tables of facts about these items, if rules use any.
         """
         corpus = to_corpus(items, sequential=self.task.labels.is_sequential)
         p = predict_units(self.classifier, corpus, n_classes=len(self.estimate.classes))
@@ -91,7 +89,7 @@ class Learned:
         return scale.state(beliefs) if calibrated else beliefs
 
     def answer(self, corpus: Corpus, *, student: bool = False, vocabulary: Vocabulary | None = None) -> Ints:
-        """answer[i] for new items: the most probable class, or, where tags form chains, the most probable tagging."""
+        """Return answer[i] for new items: the most probable class, or the most probable tagging if tags form chains."""
         if not isinstance(self.classifier, ChainClassifier):
             beliefs = self.predict(corpus, student=student, vocabulary=vocabulary)
             return np.asarray(beliefs.argmax(axis=1), dtype=np.int32)
@@ -113,14 +111,14 @@ class Learned:
         return [chosen[begin:end] for begin, end in pairwise(corpus.offsets)]
 
     def explain(self, item: Any, *, calibrated: bool = True) -> Evidence:
-        """Why a training item got its answer, in bits: printed, a table; `calibrated=False`: as it was learnt."""
-        from crowdlogic.learning.explain import explain  # which needs this module
+        """Return the evidence behind the answer for a training item, in bits; it prints as a table."""
+        from crowdlogic.learning.explain import explain  # explain imports this module
 
         return explain(self, item, calibrated=calibrated)
 
     @cached_property
     def audit(self) -> tuple[RuleVerdict, ...]:
-        """The verdict on each rule, free of the rule's own influence; `rule_table` has it as a table."""
+        """The verdict on each rule, from labels that the rule did not influence; see `rule_table`."""
         return judge_teacher(self.teacher, self.task) if self.verdicts is None else self.verdicts
 
     def rule_table(self) -> pl.DataFrame:
@@ -128,7 +126,7 @@ class Learned:
         return verdict_table(self.audit)
 
     def annotator_table(self) -> pl.DataFrame:
-        """Return a verdict on each annotator (ok, spammer, biased, ...), its figures, and why."""
+        """Return the verdict on each annotator (ok, spammer, biased, ...), its figures and its reason."""
         return annotator_table(self.task.labels, self.estimate)
 
     def to_frame(self) -> pl.DataFrame:
@@ -136,11 +134,11 @@ class Learned:
         return self.estimate.to_frame()
 
     def to_pandas(self) -> Any:
-        """Return the same as a pandas frame."""
+        """Return the answers for the training items as a pandas frame."""
         return self.estimate.to_pandas()
 
     def history_frame(self) -> pl.DataFrame:
-        """A row for each epoch, those of the second pass last: loss, k, stopping score, and a column for each score."""
+        """Return one row per epoch, second pass last: loss, k, stopping score, and a column for each score."""
         rows = [*self.history, *self.refit_history]
         plain = ("epoch", "loss", "k", "stopping", "change", "objective", "seconds", "kept", "refit")
         scores = list(dict.fromkeys(name for row in rows for name in row.scores))
@@ -161,14 +159,14 @@ class Learned:
 def make_learned(
     method: str, training: TrainingPass, epoch: Epoch | None = None, *, is_posterior: bool = False
 ) -> Learned:
-    """Put together the outcome of the last pass.
+    """Assemble the result of the last pass.
 
     Args:
-        method: The method's name.
+        method: Name of the method.
         training: The last pass.
-        epoch: The final beliefs, if these are not of the best epoch of the pass.
-        is_posterior: Whether q_a is the posterior of classifier and annotators, whose evidence can be discounted; the
-            confidence of other answers stays as it is.
+        epoch: The final beliefs, if they differ from the best epoch of the pass.
+        is_posterior: Whether q_a is the posterior of classifier and annotators, whose evidence can be calibrated; other
+            answers keep their confidence.
     """
     believed = training.outcome if epoch is None else epoch
     chose = training if training.first is None else training.first
@@ -198,15 +196,15 @@ def make_learned(
 
 
 def _stated(estimate: Estimate, training: TrainingPass, scales: PredictionScales) -> Estimate:
-    """Return the answers with a confidence that one can act on."""
+    """Return the answers with calibrated confidence."""
     is_chain = isinstance(training.classifier, ChainClassifier)
     return state_answers(estimate, training.task, scales, counted=training.model.correlation, is_chain=is_chain)
 
 
 def judge_teacher(teacher: Teacher, task: Task) -> tuple[RuleVerdict, ...]:
-    """Return the verdict on each rule of a teacher, at the weight that it was given.
+    """Return the verdict on each rule of a teacher at its given weight.
 
-    Known truths of training items count; gold that is only there to score with does not.
+    Known truths of training items are used; gold that only serves for scoring is not.
     """
     rules = teacher.projector.rules
     if rules is None or not rules.statements:

@@ -1,4 +1,4 @@
-"""What a learning method is: options, and a fit from crowd labels. `registry.LEARNING_METHODS` lists them by name."""
+"""Protocol for learning methods: options and a fit from crowd labels. See `registry.LEARNING_METHODS`."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from crowdlogic.rules.syntax import RuleSet
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrainingData:
-    """What a method learns from.
+    """Training data of a method.
 
     Attributes:
         corpus: The items.
         labels: Their labels.
-        rules: Rules that hold for them.
-        vocabulary: Predicates that the rules use beyond the built-in ones.
+        rules: The rules.
+        vocabulary: Predicates that the rules use in addition to the built-in ones.
         dev: Items with gold for early stopping. Without any, labels are held out instead.
-        watched: Items with gold, by name, that are scored after every epoch and never learnt from.
+        watched: Items with gold, by name, that are scored after every epoch and never used for training.
         anchors: item -> true class (or the tags of a sentence), for training items whose truth is known.
-        inputs: Where all this came from, for the config of a run.
+        inputs: Description of the inputs, for the config of a run.
     """
 
     corpus: Corpus
@@ -59,37 +59,37 @@ class TrainingData:
 
 
 class LearningMethod(Protocol):
-    """A method that learns from crowd labels: a frozen dataclass of options."""
+    """Protocol for methods that learn from crowd labels: frozen dataclasses of options."""
 
     @property
     def name(self) -> str:
-        """The method's name, as the command line knows it."""
+        """Name of the method on the command line."""
 
     @property
     def classifier(self) -> Architecture:
-        """What learns from the items."""
+        """Classifier for the items."""
 
     @property
     def limits(self) -> TrainingLimits:
-        """How long a fit goes on, what stops it, and its random seed."""
+        """Number of epochs, stopping rule and random seed."""
 
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
-        """Fit to data.
+        """Fit the method to data.
 
         Args:
-            data: What to learn from.
-            checkpoint: Where the state is kept after each epoch, and resumed from.
-            callback: Callback, called after each epoch.
+            data: The training data.
+            checkpoint: Checkpoint to save after each epoch and to resume from.
+            callback: Function called after each epoch.
         """
 
 
 class FitMixin:
-    """`fit(corpus, labels, ...)` for methods that have `learn(data)`: the arguments are declared here, once."""
+    """Mixin that provides `fit(corpus, labels, ...)` for methods with `learn(data)`."""
 
     def __post_init__(self: Any) -> None:
-        """Replace the name of a classifier by the classifier, so that a wrong name fails here and not in `fit`."""
+        """Replace the name of a classifier by the classifier, so that a wrong name raises an error here."""
         if isinstance(self.classifier, str):
             object.__setattr__(self, "classifier", as_architecture(self.classifier))
 
@@ -115,21 +115,21 @@ class FitMixin:
 
         Args:
             corpus: The items: a Corpus, a frame, a dictionary item -> text, a series of texts with the items as its
-                index, or a list of texts in the order of the labels' items. One frame with a row per label and the text
-                beside it holds items and labels.
-            labels: Their labels: CrowdLabels or a frame; None where the frame of items holds them.
-            rules: Rules that hold for them, as `parse_rules` or `read_rules` makes them, as text, or as a list of it.
-            vocabulary: Predicates that the rules use beyond the built-in ones.
+                index, or a list of texts in the order of the labels' items. A single frame with a row per label and a
+                column of texts contains items and labels.
+            labels: Their labels: CrowdLabels or a frame; None if the frame of items contains them.
+            rules: The rules: the result of `parse_rules` or `read_rules`, a text, or a list of texts.
+            vocabulary: Predicates that the rules use in addition to the built-in ones.
             dev: Items with gold for early stopping. Without any, labels are held out instead (`limits.held_out`).
-            watched: Items with gold that are scored after every epoch and never learnt from.
+            watched: Items with gold that are scored after every epoch and never used for training.
             anchors: item -> true class (or the tags of a sentence), for training items whose truth is known.
-            save: A new folder to save the run in, for `load_run` and for the commands.
-            checkpoint: Where the state is kept after each epoch, and resumed from.
-            callback: Callback, called after each epoch.
+            save: A new folder to save the run to, for `load_run` and for the commands.
+            checkpoint: Checkpoint to save after each epoch and to resume from.
+            callback: Function called after each epoch.
             columns: For a frame of labels, as in `from_frame`: role -> column.
-            classes: For a frame of labels: the classes, in the order that decides ties.
+            classes: For a frame of labels: the classes, in the order used to break ties.
             duplicates: For a frame of labels: what to do when an annotator labels an item twice.
-            empty_label: For a frame of labels: the class that an empty cell means.
+            empty_label: For a frame of labels: the class that an empty cell stands for.
         """
         reading = {"columns": columns, "classes": classes, "duplicates": duplicates, "empty_label": empty_label}
         items, labels = to_training_set(corpus, labels, reading)
@@ -149,7 +149,7 @@ class FitMixin:
         if save is None:
             learned = method.learn(data, checkpoint=checkpoint, callback=callback)
         else:
-            from crowdlogic.learning.training_run import train_run  # which needs this module
+            from crowdlogic.learning.training_run import train_run  # training_run imports this module
 
             learned = train_run(save, method, data, callback=callback).learned
         for one in learned.teacher.notices(learned.task.corpus):
@@ -157,71 +157,71 @@ class FitMixin:
         return learned
 
 
-OWN_PREDICATE = "Make one: words = Vocabulary(); words.predicate('Shouting')(function); then vocabulary=words."
-"""How predicates are brought, for messages."""
+OWN_PREDICATE = "Create one: words = Vocabulary(); words.predicate('Shouting')(function); then pass vocabulary=words."
+"""Advice on how to define predicates, used in error messages."""
 
 
 def _as_scored(items: Any, what: str) -> Any:
-    """Items with gold: a corpus, or a frame of item, text and label."""
+    """Convert items with gold to a corpus: a corpus, or a frame of item, text and label."""
     if items is None or isinstance(items, Corpus):
         return items
     if hasattr(items, "columns") and not isinstance(items, type):
         return corpus_from_frame(items)
     raise CorpusError(
-        f"fit: {what} is a {type(items).__name__}. Give a frame of item, text and label (the truth), or a Corpus with "
+        f"fit: {what} is a {type(items).__name__}. Pass a frame of item, text and label (the truth), or a Corpus with "
         f"gold."
     )
 
 
 def _as_known(anchors: Any) -> Mapping[Any, Any] | None:
-    """Item -> true class: a dictionary, or a series with the items as its index."""
+    """Convert anchors to a mapping from item to true class; they may be a dictionary, or a series indexed by item."""
     if anchors is None or isinstance(anchors, Mapping):
         return anchors
     if hasattr(anchors, "index") and hasattr(anchors, "to_dict") and not hasattr(anchors, "columns"):
         found: dict[Any, Any] = anchors.to_dict()
         return found
     raise OptionError(
-        f"fit: anchors are a {type(anchors).__name__}. Give a dictionary item -> true class: {{'t1': 'billing'}}."
+        f"fit: anchors are a {type(anchors).__name__}. Pass a dictionary item -> true class: {{'t1': 'billing'}}."
     )
 
 
 def to_training_set(
     corpus: Any, labels: Any, reading: Mapping[str, Any] = MappingProxyType({})
 ) -> tuple[Corpus, CrowdLabels]:
-    """Return items and labels from whatever people hand to `fit`; what is ambiguous is refused in one sentence.
+    """Convert the arguments of `fit` to items and labels; ambiguous input raises an error.
 
     Args:
-        corpus: The items, or one frame with items and labels.
-        labels: The labels; None where the frame of items holds them.
+        corpus: The items, or one frame that contains items and labels.
+        labels: The labels; None if the frame of items contains them.
         reading: Keyword arguments of `from_frame`, for labels in a frame.
     """
     if isinstance(corpus, CrowdLabels) or isinstance(labels, Corpus):
-        raise CorpusError("fit: labels where items are expected, or items for labels. Write fit(corpus, labels).")
+        raise CorpusError("fit: got labels instead of items, or items instead of labels. Write fit(corpus, labels).")
     if labels is None and not hasattr(corpus, "columns"):
         raise CorpusError(
-            "fit: no labels. Write fit(corpus, labels), or give one frame with item, annotator, label, text."
+            "fit: no labels. Write fit(corpus, labels), or pass one frame with item, annotator, label, text."
         )
     if labels is None:
         corpus = add_unnamed_annotator(to_polars(corpus, FRAME), reading.get("columns"))
     source = corpus if labels is None else labels
     if isinstance(source, CrowdLabels) and any(one not in (None, Duplicates.error) for one in reading.values()):
         raise OptionError(
-            f"fit: {', '.join(reading)} are for a frame of labels, and these are CrowdLabels. Give the options to "
-            f"from_frame or read_labels, which made them."
+            f"fit: {', '.join(reading)} only apply to a frame of labels, but these are CrowdLabels. Pass the options "
+            f"to from_frame or read_labels instead."
         )
     if isinstance(source, CrowdLabels) or not hasattr(source, "columns") or isinstance(source, type):
         given = as_labels(source, "fit")
     else:
         given = from_frame(source, **reading)
     columns = reading.get("columns")
-    if labels is None and columns:  # texts are found by the names of the roles
+    if labels is None and columns:  # the column of texts is found by its name
         table = to_polars(corpus, FRAME)
         renamed = {column: role for role, column in columns.items()}
         corpus = table.drop(set(renamed.values()) & set(table.columns) - set(renamed)).rename(renamed)
     beside = texts_beside_labels(corpus) if hasattr(corpus, "columns") else None
     if labels is None and beside is None:
         raise CorpusError(
-            "fit: the frame of labels has no text beside them, or several for one item. Give the items, too: "
+            "fit: the frame of labels has no column of texts, or several texts for one item. Pass the items as well: "
             "fit(items, labels)."
         )
     if beside is None:
@@ -230,46 +230,45 @@ def to_training_set(
 
 
 def _require_order(corpus: Any, labels: CrowdLabels) -> None:
-    """Refuse texts without names beside labels whose items are mixed: which text is whose cannot be told."""
+    """Raise an error for texts without names if the labels are not ordered by item, since texts cannot be matched."""
     if has_names(corpus) or sort_naturally(labels.items) == labels.items.to_list():
         return
     raise CorpusError(
-        f"fit: texts without names, and the labels do not come in the order of their items "
-        f"({name_list(labels.items[:3])}, ...): which text is whose cannot be told. Give a frame with item and text, "
+        f"fit: the texts have no names, and the labels are not in the order of their items "
+        f"({name_list(labels.items[:3])}, ...), so texts cannot be matched to items. Pass a frame with item and text, "
         f"or a dictionary item -> text, such as dict(zip(labels.items, texts))."
     )
 
 
 def to_training_items(corpus: Any, labels: CrowdLabels) -> Corpus:
-    """Return the items that are learnt from: texts without names are those of the labels' items, in their order."""
+    """Return the training items; texts without names are matched to the labels' items in their order."""
     made = to_corpus(corpus, sequential=labels.is_sequential)
     if has_names(corpus):
         return made
     if len(made.items) != len(labels.items):
         raise CorpusError(
-            f"fit: {pluralise(len(made.items), 'text')} for {pluralise(len(labels.items), 'labelled item')}. Give "
-            f"one text per item, in the "
-            f"order of labels.items, or a frame with the names of the items."
+            f"fit: {pluralise(len(made.items), 'text')} for {pluralise(len(labels.items), 'labelled item')}. Pass one "
+            f"text per item, in the order of labels.items, or a frame with the names of the items."
         )
     return replace(made, items=labels.items)
 
 
 def with_named_classifier(method: Any) -> Any:
-    """The method with its classifier made of a name, or of a scikit-learn estimator, where it is one of these."""
+    """Return the method with its classifier built from a name or a scikit-learn estimator, if it is one of these."""
     made = as_architecture(method.classifier)
     return method if made is method.classifier else replace(method, classifier=made)
 
 
 def as_architecture(given: Any) -> Architecture:
-    """Return the classifier that a user means.
+    """Convert an argument to a classifier's hyper-parameters.
 
     Args:
-        given: A name, one of crowdlogic's classifiers or an object like them, a scikit-learn estimator, what an
+        given: A name, one of crowdlogic's classifiers or a similar object, a scikit-learn estimator, an object that an
             extension adapts (a `torch.nn.Module`, a Hugging Face folder), or a function from items to probabilities.
     """
     made: Architecture
     if isinstance(given, type):
-        raise OptionError(f"classifier: {given.__name__} is a class. Give an instance: {given.__name__}(...).")
+        raise OptionError(f"classifier: {given.__name__} is a class. Pass an instance: {given.__name__}(...).")
     if hasattr(given, "build") and hasattr(given, "load"):
         _check_signatures(given)
         made = given
@@ -289,7 +288,7 @@ def as_architecture(given: Any) -> Architecture:
     if callable(given):
         return Function(given)
     raise OptionError(
-        f"classifier: a {type(given).__name__} is not a classifier. Give a name ({name_list(CLASSIFIERS)}), one of "
+        f"classifier: a {type(given).__name__} is not a classifier. Pass a name ({name_list(CLASSIFIERS)}), one of "
         f"crowdlogic's classifiers such as Linear(), a scikit-learn estimator, a torch.nn.Module, a function from "
         f"items to probabilities, or {OWN_CLASSIFIER}."
     )
@@ -303,7 +302,7 @@ OWN_CLASSIFIER = (
 
 
 def _check_signatures(given: Any) -> None:
-    """Refuse options of a classifier that cannot be called as all are."""
+    """Raise an error for a classifier whose methods have the wrong signatures."""
     if not isinstance(getattr(given, "name", None), str):
         raise OptionError(f"classifier: a {type(given).__name__} has no name. A classifier is {OWN_CLASSIFIER}.")
     for verb, positional, named in (("build", 2, {"seed": 0}), ("load", 2, {})):
@@ -316,28 +315,28 @@ def _check_signatures(given: Any) -> None:
             ) from None
 
 
-# Methods that have no place for rules or anchors refuse them.
+# Methods that do not support rules or anchors raise an error if there are any.
 
 
 def refuse_rules(method: str, data: TrainingData) -> None:
-    """Raise when there are rules."""
+    """Raise an error if there are rules."""
     if data.rules is not None and data.rules.statements:
-        raise OptionError(f"{method} has no place for rules. Use logic-lncl, or leave them out.")
+        raise OptionError(f"{method} does not support rules. Use logic-lncl, or leave the rules out.")
 
 
 def refuse_partial_labels(method: str, data: TrainingData) -> None:
-    """Raise when some labels say only which class it is not: such methods have no confusion matrix."""
+    """Raise an error if some labels only exclude classes, since such methods have no confusion matrix."""
     require_whole_labels(data.labels, method)
 
 
 def refuse_anchors(method: str, data: TrainingData) -> None:
-    """Raise when the truth of some items is given."""
+    """Raise an error if the truth of some items is given."""
     if data.anchors:
         raise OptionError(
-            f"{method} cannot use anchors. Use logic-lncl, aggnet, raykar or two-stage, or leave them out."
+            f"{method} does not support anchors. Use logic-lncl, aggnet, raykar or two-stage, or leave the anchors out."
         )
 
 
 def idle_teacher(task: Task) -> Teacher:
-    """No rules: such methods predict as their classifier does."""
+    """Return a teacher without rules, whose predictions are the classifier's."""
     return Teacher(task.labels.classes, Projector())

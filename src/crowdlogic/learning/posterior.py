@@ -1,7 +1,7 @@
-"""The posterior of the truth, given the items and the annotators' labels ([LNCL] eq. 13).
+"""Posterior of the truth, given the items and the annotators' labels ([LNCL] eq. 13).
 
-Where the classifier's tags form chains it is one exact forward-backward over the classifier's scores and the
-annotators' evidence; otherwise a product for each unit.
+If the classifier models chains of tags, this is one exact forward-backward pass over the classifier's scores and the
+annotators' evidence; otherwise it is a product for each unit.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit, k class.
 """
@@ -34,14 +34,14 @@ from crowdlogic.truth.ties import Ties
 
 
 class Posterior(Protocol):
-    """Computes q_a of an epoch."""
+    """Protocol for functions that compute q_a of an epoch."""
 
     def __call__(self, p: AnyBeliefs, annotators: Annotators, crowd: Shards) -> tuple[AnyBeliefs, float]:
-        """q_a, and the log evidence of the labels per label (NaN when it is not computed)."""
+        """Return q_a and the log evidence per label (NaN if it is not computed)."""
 
 
 def crowd_posterior(p: AnyBeliefs, annotators: Annotators, crowd: Shards) -> tuple[AnyBeliefs, float]:
-    """q_a proportional to p(t | x) times the annotators' evidence ([LNCL] eq. 13), and the log evidence per label."""
+    """Return q_a, proportional to p(t | x) times the annotators' evidence (eq. 13), and the log evidence per label."""
     if isinstance(p, ChainBeliefs):
         return chain_posterior(p, annotators.evidence(crowd), crowd.n_labels)
     q_a, log_evidence = normalise(safe_log(p) + annotators.evidence(crowd))
@@ -49,15 +49,15 @@ def crowd_posterior(p: AnyBeliefs, annotators: Annotators, crowd: Shards) -> tup
 
 
 def chain_posterior(p: ChainBeliefs, evidence: Floats, n_labels: int) -> tuple[ChainBeliefs, float]:
-    """Eq. 13 of chains: q_a, and the log evidence per label.
+    """Return q_a of chains (eq. 13) and the log evidence per label.
 
     Args:
-        p: What the classifier believes: a chain.
+        p: Beliefs of the classifier: a chain.
         evidence: evidence[i, k] of the annotators; minus infinity makes a tag impossible.
-        n_labels: How many labels that is.
+        n_labels: Number of labels.
     """
     if p.scores is None or p.log_partition is None:
-        raise OptionError("A mixture of chains has no posterior: give what the classifier believes.")
+        raise OptionError("A mixture of chains has no posterior. Pass the beliefs of the classifier.")
     q_a = p.scores.add(evidence).beliefs()
     gain = np.asarray(q_a.log_partition) - p.log_partition
     return q_a, float(gain.sum()) / n_labels
@@ -65,7 +65,7 @@ def chain_posterior(p: ChainBeliefs, evidence: Floats, n_labels: int) -> tuple[C
 
 @dataclass(frozen=True, eq=False)
 class FixedPosterior:
-    """Fixed beliefs, from another method; for a unit without labels, the classifier's.
+    """Posterior that is fixed to the beliefs of another method; units without labels get the classifier's.
 
     Attributes:
         beliefs: q[i, k].
@@ -76,41 +76,37 @@ class FixedPosterior:
     known: Bools
 
     def __call__(self, p: AnyBeliefs, annotators: Annotators, crowd: Shards) -> tuple[Beliefs, float]:  # noqa: ARG002
-        """The beliefs as they are."""
+        """Return the fixed beliefs."""
         return np.where(self.known[:, None], self.beliefs, unit_beliefs(p)), float("nan")
 
 
-# The first targets of a fit: a majority vote, soft or hard, or what another truth method believes.
-#
-# Axes: i unit, k class.
-
 SINGLE_DOUBT = 0.3
-"""Votes added to every class when units have one label each."""
+"""Pseudo-count added to every class if units have one label each."""
 
 FEW = 1.5
-"""Labels per unit below which most units have only one."""
+"""Number of labels per unit below which most units have only one."""
 
 
 def first_targets(
     labels: CrowdLabels, start: TruthMethod, *, doubt: float | None = 0.0, corpus: Corpus | None = None
 ) -> Beliefs:
-    """Return the first q_f: the beliefs of a truth method; of a vote the shares, or the winner alone.
+    """Return the first q_f: the beliefs of a truth method; for a vote, its shares or one-hot winners.
 
-    A vote is uniform for a unit without labels; other methods have their prior there.
+    For units without labels, a vote is uniform; other methods use their prior.
 
     Args:
         labels: The labels.
-        start: The method; with soft ties of a vote the targets are shares.
-        doubt: Votes added to every class when the targets are shares; None adds SINGLE_DOUBT where most units have one
-            label: else each label would confirm itself, and every annotator would seem perfect.
-        corpus: The items, for methods that look at words.
+        start: The method; for a vote with soft ties the targets are vote shares.
+        doubt: Pseudo-count added to every class if the targets are shares. None adds SINGLE_DOUBT if most units have
+            one label; without it each label would confirm itself, and every annotator would seem perfect.
+        corpus: The items, for methods that use their text.
     """
     if not isinstance(start, MajorityVote):
         return np.array(infer_truth(start, labels, corpus).beliefs)
     votes = labels.votes(weighted=start.weighted)
     if Ties.named(start.ties) is Ties.soft:
         return vote_shares(votes + (_usual_doubt(labels) if doubt is None else doubt))
-    # A class that the order of ties does not name has no votes, so its place in the order decides nothing.
+    # Classes missing from the order of ties have no votes, so their position does not matter.
     order = None if start.order is None else [*start.order, *(set(labels.classes) - set(start.order))]
     winner = replace(start, order=order).infer(labels).answer
     hard = np.eye(labels.n_classes)[winner]
@@ -118,7 +114,7 @@ def first_targets(
 
 
 def _usual_doubt(labels: CrowdLabels) -> float:
-    """None where units have several labels to compare."""
+    """Return the default pseudo-count, which is 0 if units have several labels to compare."""
     return SINGLE_DOUBT if mostly_single(labels) else 0.0
 
 
@@ -128,22 +124,18 @@ def mostly_single(labels: CrowdLabels) -> bool:
     return bool(count[count > 0].mean() < FEW)
 
 
-# The teacher: a classifier's beliefs, corrected by the rules ([LNCL] eq. 15), on the training items and on new ones.
-#
-# Axes: i unit, k class, l rule.
-
 REMEMBERED = 8
-"""Corpora that rules stay grounded over: the training items, dev, and those that are watched."""
+"""Number of corpora for which grounded rules are cached: the training items, dev and watched items."""
 
 
 class Teacher:
-    """A projector over the classes of a task, with the rules grounded once for each corpus.
+    """A projector for the classes of a task, which grounds the rules once per corpus.
 
     Attributes:
         classes: The classes of the task.
-        projector: The rules, and how a projection obeys them.
-        corpus: The training items, which the tables of facts were given for; None if unknown.
-        renewed: Predicates to use for all other items, such as tables of facts about them; None for none.
+        projector: The rules and the options of the projection.
+        corpus: The training items, for which the tables of facts were given; None if unknown.
+        renewed: Predicates to use for all other items, such as tables of facts about them; None if there are none.
     """
 
     def __init__(
@@ -160,21 +152,21 @@ class Teacher:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to teach: no rule and no transition."""
+        """Whether there are neither rules nor transitions."""
         return self.projector.is_idle
 
     @property
     def n_rules(self) -> int:
-        """How many rules there are, ready-made sets written out."""
+        """Number of rules, counting each rule of an included set."""
         return self.projector.n_rules(self.classes)
 
     @property
     def factors(self) -> Floats | None:
-        """factors[l], the learnt multipliers of the rules' weights; None for ones."""
+        """factors[l], the learned multipliers of the rules' weights; None for ones."""
         return None if self.projector.factors is None else np.array(self.projector.factors)
 
     def with_projector(self, projector: Projector) -> Teacher:
-        """A teacher with the same rules and another way to obey them; what was grounded is not grounded again."""
+        """Return a teacher with the same rules and other projection options, keeping grounded rules."""
         return Teacher(self.classes, projector, corpus=self.corpus, renewed=self.renewed, _ground=self._ground)
 
     def renew(self, vocabulary: Vocabulary | None) -> Teacher:
@@ -188,7 +180,7 @@ class Teacher:
         return self if factors is None else self.with_projector(self.projector.reweight(factors))
 
     def ground(self, corpus: Corpus) -> GroundRules:
-        """Return the rules over a corpus, grounded once, with their present weights."""
+        """Return the rules grounded over a corpus, with their current weights."""
         if corpus not in self._ground:
             while len(self._ground) >= REMEMBERED:
                 self._ground.pop(next(iter(self._ground)))
@@ -200,11 +192,11 @@ class Teacher:
         return ground if self.factors is None else ground.reweight(self.factors)
 
     def notices(self, corpus: Corpus) -> tuple[Finding, ...]:
-        """What the tables of facts say of items that are not in a corpus; rules that it was grounded for only."""
+        """Return notices about facts on items that are not in a corpus, if rules were grounded over it."""
         return self._ground[corpus].notices if corpus in self._ground else ()
 
     def project(self, corpus: Corpus, q_a: AnyBeliefs, p: AnyBeliefs, classifier: Classifier) -> AnyBeliefs:
-        """q_b of q_a, given the classifier's own p (eq. 15); q_a itself without rules, and a chain if q_a is one."""
+        """Return q_b, the projection of q_a given the classifier's p (eq. 15); q_a itself without rules."""
         if self.is_idle:
             return q_a
         found = self.projector.project(
@@ -216,13 +208,13 @@ class Teacher:
         return found.q_b if found.chain is None else found.chain
 
     def predict(self, corpus: Corpus, classifier: Classifier, p: Beliefs | None = None) -> Beliefs:
-        """Eq. 15 with the classifier's p in place of q_a: how new items are answered."""
+        """Return the teacher's predictions for new items: eq. 15 with the classifier's p in place of q_a."""
         if self.is_idle and p is not None:
             return p
         return unit_beliefs(self.believe(corpus, classifier, p))
 
     def believe(self, corpus: Corpus, classifier: Classifier, p: Beliefs | None = None) -> AnyBeliefs:
-        """As `predict`, with the beliefs of neighbours where tags form chains."""
+        """Return the same beliefs as `predict`, with those of pairs of neighbours if tags form chains."""
         chain = isinstance(classifier, ChainClassifier)
         student = predict(classifier, corpus) if p is None or chain else p
         return self.project(corpus, student, student, classifier)

@@ -1,8 +1,8 @@
-"""The configurations of the paper's Table 2, and the choices its text leaves open, by name.
+"""Configurations of the paper's Table 2 by name, including choices that its text leaves open.
 
-The networks are referred to by their registered names; the extension that brings them registers the presets.
-`sentiment` and `ner` are the defaults that docs/decisions gives reasons for; what the paper's text says, and what its
-authors' program does, are readings of them.
+The networks are referred to by their registered names; the extension that provides them registers the presets.
+`sentiment` and `ner` are defaults, explained in docs/decisions; other readings follow the paper's text or its authors'
+program.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.ties import Ties
 
 CONLL_TIES = ("I-MISC", "I-ORG", "B-ORG", "I-PER", "B-PER", "I-LOC", "B-LOC", "B-MISC", "O")
-"""The order in which ties of the majority vote are decided in the paper's file."""
+"""Order in which ties of the majority vote are broken in the paper's file."""
 
 
 ENCODER_TRAINING: Mapping[str, Any] = {
@@ -40,7 +40,7 @@ ENCODER_TRAINING: Mapping[str, Any] = {
     "weight_decay": 0.01,
     "label_smoothing": 0.3,
 }
-"""How the encoder of reviews is fine-tuned."""
+"""Training options of the encoder of reviews."""
 
 TAGGER_TRAINING: Mapping[str, Any] = {
     "optimiser": "adam",
@@ -50,29 +50,29 @@ TAGGER_TRAINING: Mapping[str, Any] = {
     "batch_tokens": 2048,
     "clip_norm": 5.0,
 }
-"""How the tagger of entities is trained; of long documents fewer are in a batch, or an epoch would have too few steps
-for the network to know anything by the end of its warm-up."""
+"""Training options of the tagger of entities. Batches of long documents are smaller, because an epoch would otherwise
+have too few steps for the network to learn anything during its warm-up."""
 
 
 @dataclass(frozen=True)
 class PresetConfiguration:
-    """A method and the rules that go with it."""
+    """A method and the rules that belong to it."""
 
     method: LogicLNCL
     rules: RuleSet | None
 
 
 PAPER = "paper"
-"""The reading that is the paper's text, in either task."""
+"""Name of the reading that follows the paper's text, for both tasks."""
 
 IMITATIONS: dict[str, Imitation] = {"steady": ConstantImitation(0.2), PAPER: GrowingImitation(0.94)}
-"""How far the rule about reviews is imitated, by the reading's name: a little all the time, or more and more."""
+"""Imitation of the rule about reviews by the name of the reading: constant or growing."""
 
 
 def sentiment(
     vectors: WordVectors | None = None, *, seed: int = 0, word: str = "but", reading: str = "steady"
 ) -> PresetConfiguration:
-    """Kim-CNN and "A but B"; C = 5, eq. 8.
+    """Return Kim-CNN with the rule "A but B"; C = 5, eq. 8.
 
     Args:
         vectors: Word vectors.
@@ -81,7 +81,7 @@ def sentiment(
         reading: `steady` has k = 0.2, `paper` k(t) = 1 - 0.94^t.
     """
     if reading not in IMITATIONS:
-        raise OptionError(f"reading: expected one of {', '.join(IMITATIONS)}; got {reading!r}.")
+        raise OptionError(f"reading must be one of {', '.join(IMITATIONS)}; got {reading!r}.")
     method = LogicLNCL(
         learn_weights=False,  # the paper's weights are fixed
         classifier=CLASSIFIERS.load("kim-cnn")(vectors=vectors),
@@ -95,11 +95,11 @@ def sentiment(
 
 
 def sentiment_encoder(*, seed: int = 0, word: str = "but") -> PresetConfiguration:
-    """Return a pre-trained encoder, fine-tuned in a few epochs, and "A but B"; C = 5, k = 0.2, eq. 8.
+    """Return a pre-trained encoder, fine-tuned for a few epochs, with the rule "A but B"; C = 5, k = 0.2, eq. 8.
 
-    Its targets are smoothed, and its view of a training item comes from a network that did not learn it, so that it
-    does not outvote the annotators with their own labels; and since three epochs are few steps for the annotators,
-    these go on afterwards. docs/decisions/0033 has the reasons.
+    Its targets are smoothed and cross-fitting is used, so that the network does not outvote the annotators with their
+    own labels. Since three epochs give few updates to the annotators, M- and E-steps continue afterwards.
+    docs/decisions/0033 gives the reasons.
 
     Args:
         seed: Random seed.
@@ -124,24 +124,25 @@ READINGS = {
     PAPER: Preset(Start.crowd, Result.marginals),
     "paper from the classifier": Preset(Start.classifier, Result.marginals),
 }
-"""How the rules are read: as the rules of BIO, or as transitions (the authors' table, or `estimated` from the vote)."""
+"""How the rules are applied: as the rules of BIO, or as transitions (the authors' table, or `estimated` from the
+vote)."""
 
 
 def ner(
     classes: Classes, vectors: WordVectors | None = None, *, seed: int = 0, reading: str | None = None
 ) -> PresetConfiguration:
-    """CNN-GRU and the grammar of BIO tags; k(t) = min(0.8, 1 - 0.9^t), C = 5, eq. 10.
+    """Return CNN-GRU with the grammar of BIO tags; k(t) = min(0.8, 1 - 0.9^t), C = 5, eq. 10.
 
     Args:
         classes: The tags.
         vectors: Word vectors.
         seed: Random seed.
-        reading: One of READINGS; if not given, `released` for the tags of CoNLL, for which there is a table of
-            transitions, and `estimated` for others.
+        reading: One of READINGS. Default: `released` for the tags of CoNLL, for which there is a table of transitions,
+            otherwise `estimated`.
     """
     reading = reading or ("released" if _is_conll(classes) else "estimated")
     if reading not in READINGS:
-        raise OptionError(f"reading: expected one of {', '.join(READINGS)}; got {reading!r}.")
+        raise OptionError(f"reading must be one of {', '.join(READINGS)}; got {reading!r}.")
     by_rules = reading.startswith("paper")
     method = LogicLNCL(
         learn_weights=False,  # the paper's weights are fixed
@@ -156,9 +157,9 @@ def ner(
 
 
 def bilstm_crf(vectors: WordVectors | None = None, *, seed: int = 0) -> PresetConfiguration:
-    """BiLSTM-CRF, sequential annotators and the grammar of BIO tags, from what BSC-seq believes; eq. 8.
+    """Return BiLSTM-CRF with sequential annotators and the grammar of BIO tags, started from BSC-seq; eq. 8.
 
-    All labels of a token together count as one in eq. 13: docs/decisions/0030 has the reasons.
+    In eq. 13 all labels of a token together count as one; docs/decisions/0030 gives the reasons.
 
     Args:
         vectors: Word vectors.
@@ -179,7 +180,7 @@ def bilstm_crf(vectors: WordVectors | None = None, *, seed: int = 0) -> PresetCo
 
 
 def _with_training(network: Any, training: Mapping[str, Any]) -> Any:
-    """Return a network whose optimiser has these settings, and defaults for the others."""
+    """Return a network with these training options, and defaults for the others."""
     return replace(network, training=type(network.training)(**training))
 
 
@@ -190,7 +191,7 @@ def _transitions(reading: str, classes: Classes) -> TransitionTable | str | None
 
 
 def _conll_vote(classes: Classes) -> MajorityVote:
-    """Return the hard majority vote, with the paper's order for the tags of CoNLL."""
+    """Return the hard majority vote, with the paper's tie order for the tags of CoNLL."""
     if _is_conll(classes):
         return MajorityVote(ties=Ties.order, order=CONLL_TIES)
     return MajorityVote(ties=Ties.random)
@@ -201,30 +202,30 @@ def _is_conll(classes: Classes) -> bool:
 
 
 def sentiment_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001 (the rule holds for any classes)
-    """`--preset sentiment`: docs/decisions/0008 has the reasons."""
+    """Return the configuration of `--preset sentiment`; docs/decisions/0008 gives the reasons."""
     return sentiment()
 
 
 def sentiment_paper_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001
-    """`--preset sentiment-paper`: the paper's text to the letter."""
+    """Return the configuration of `--preset sentiment-paper`, which follows the paper's text."""
     return sentiment(reading=PAPER)
 
 
 def sentiment_encoder_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001
-    """`--preset sentiment-encoder`: docs/decisions/0033 has the reasons."""
+    """Return the configuration of `--preset sentiment-encoder`; docs/decisions/0033 gives the reasons."""
     return sentiment_encoder()
 
 
 def ner_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001 (it holds for any BIO tags)
-    """`--preset ner`: docs/decisions/0030 has the reasons."""
+    """Return the configuration of `--preset ner`; docs/decisions/0030 gives the reasons."""
     return bilstm_crf()
 
 
 def ner_released_preset(classes: Classes) -> PresetConfiguration:
-    """`--preset ner-released`: the paper's networks, as its program reads the rules; see docs/decisions/0005."""
+    """Return the configuration of `--preset ner-released`: the paper's networks with the rules of its program."""
     return ner(classes)
 
 
 def ner_paper_preset(classes: Classes) -> PresetConfiguration:
-    """`--preset ner-paper`: the paper's text to the letter."""
+    """Return the configuration of `--preset ner-paper`, which follows the paper's text."""
     return ner(classes, reading=PAPER)

@@ -1,7 +1,7 @@
 """Refit with additional known truths: M- and E-steps of Algorithm 1, starting from the end of a fit.
 
     annotators = model.m_step(crowd, q_f)        # eq. 12
-    q_a = posterior(p, annotators, crowd)        # eq. 13; certain, where the truth is known
+    q_a = posterior(p, annotators, crowd)        # eq. 13; certain where the truth is known
     q_b = teacher.project(corpus, q_a, p)        # eq. 15
     q_f = mix(q_a, q_b, k)                       # eq. 9
 

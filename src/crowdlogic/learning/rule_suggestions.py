@@ -127,7 +127,7 @@ class SuggestedRules:
         return parse_rules("\n".join(one.rule for one in self.suggestions), source="suggested rules")
 
     def without(self, rules: RuleSet) -> SuggestedRules:
-        """Those that are not among some rules, whatever their weight."""
+        """Return those that are not among some rules, whatever their weight."""
         known = {str(replace(one, weight=None)) for one in rules.rules}
         kept = [
             one
@@ -143,7 +143,7 @@ class SuggestedRules:
         return "\n\n".join(["\n".join(head), *(one.text() for one in self.suggestions)]) + "\n"
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per rule: rule, shape, and the figures of its verdict."""
+        """Return one row per rule: rule, shape, and the figures of its verdict."""
         figures = {
             "holds": "holds",
             "low": "low",
@@ -228,7 +228,7 @@ PATTERNS = {
 
 
 def _document_shapes(corpus: Corpus) -> Iterable[_Shape]:
-    """Words, phrases of two words, endings, signs and length; characters where words are not separated."""
+    """Yield words, phrases of two words, endings, signs and length; characters where words are not separated."""
     texts, n = pl.Series("text", corpus.texts, dtype=pl.String), len(corpus.items)
     frame = pl.DataFrame(
         {"unit": np.arange(n, dtype=np.int64), "word": texts.str.to_lowercase().str.extract_all(r"\w+")}
@@ -275,7 +275,7 @@ def _phrases(unit: Ints, code: Ints, often: Bools, number: Ints, chosen: Sequenc
 
 
 def _endings(unit: Ints, column: Ints, words: pl.Series, n: int) -> Iterable[_Shape]:
-    """Words of at least five letters with the same ending of three letters; several words, which may be rare."""
+    """Yield words of at least five letters with the same ending of three letters; several words, which may be rare."""
     known, names = _encode(words.str.extract(r"^\p{L}{2,}(\p{L}{3})$", 1).fill_null(""))
     kinds = np.bincount(known, minlength=len(names))  # the number of words with each ending
     usable = (kinds >= 3) & (names != "").to_numpy() & _frequent(known[column], len(names))
@@ -345,7 +345,7 @@ def _token_shapes(corpus: Corpus) -> Iterable[_Shape]:
 
 
 def _feature_shape(corpus: Corpus, variable: str) -> _Shape:
-    """Thresholds on named features, at some of their quantiles."""
+    """Return thresholds on named features, at some of their quantiles."""
     n = corpus.n_units
     features: Any = corpus.features  # dense or sparse
     x = sparse.csc_array(features)[:, : max(1, MOST_FEATURE_CELLS // max(n, 1))].toarray()
@@ -537,7 +537,7 @@ class _Scored:
         return float(odds / (1 + odds))
 
     def _gain(self, c: int, log_p: Floats) -> float:
-        """What a candidate adds to the log-likelihood, less two standard errors; units of the second half."""
+        """Return what a candidate adds to the log-likelihood, less two standard errors; units of the second half."""
         units, k, lift, _ = self.columns[c]
         p = np.exp(log_p[units])
         likely = log_p[units] + self.evidence[units]
@@ -621,7 +621,7 @@ def _discourse(fit: RuleFreeFit, first: Bools, second: Bools, rng: np.random.Gen
 
 
 def _log_sum(log: Floats) -> Floats:
-    """Log sum_k exp(log[i, k])."""
+    """Return log sum_k exp(log[i, k])."""
     top = log.max(axis=1)
     return np.asarray(top + np.log(np.exp(log - top[:, None]).sum(axis=1)))
 

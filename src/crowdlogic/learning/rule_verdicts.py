@@ -1,17 +1,17 @@
-"""Verdicts on rules: one for each rule, free of the rule's own influence.
+"""Compute a verdict on each rule from labels that the rule did not influence.
 
-One fit without any rules estimates the annotators. It is cross-fitted: the labels of an item are read with the tables
-of annotators that were estimated without that item. A rule is then a one-parameter tilt of chance,
+One fit without any rules estimates the annotators. It is cross-fitted: the labels of an item are interpreted with
+confusion matrices that were estimated without that item. A rule is then a one-parameter tilt of chance,
 
     theta[i, k] proportional to chance[k] * exp(-s * distance[i, k])
 
-which is the projection ([LNCL] eq. 15) of chance with the strength s. The held-out log-likelihood of the labels,
-as a function of s, says how far the rule holds: s = 0 is chance, a positive s is the log odds by which the rule holds
-more often than by chance, a negative one says that it is contradicted. Chance is the class shares of the units that the
-rule does not touch (for rules between units: of all units, taken as independent).
+which is the projection ([LNCL] eq. 15) of chance with the strength s. The held-out log-likelihood of the labels, as a
+function of s, measures how well the rule holds: s = 0 is chance, a positive s is the log odds by which the rule holds
+more often than by chance, and a negative s means that it is contradicted. Chance is the class shares of the units that
+the rule does not touch (for rules between units: of all units, taken as independent).
 
-The likelihood is averaged over replicates of the fit in which items are weighted at random (the Bayesian bootstrap), so
-that a weak crowd, whose tables are uncertain, gets "cannot tell".
+The likelihood is averaged over replicates of the fit in which items are weighted at random (the Bayesian bootstrap). A
+weak crowd, whose confusion matrices are uncertain, therefore gets "cannot tell".
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics". [DS79] Dawid and Skene, 1979.
 [AS15] Aronow, Samii and Assenova, "Cluster-robust variance estimation for dyadic data", 2015.
@@ -45,9 +45,9 @@ from crowdlogic.rules.grounding import GroundRule, GroundRules
 FOLDS = 10
 """Number of folds of whole items."""
 GRID = np.linspace(-8.0, 8.0, 129)
-"""The strengths at which the likelihood of a tilt is computed."""
+"""Strengths at which the likelihood of a tilt is computed."""
 MARGIN = 0.8
-"""Log odds: the least by which a rule that helps or contradicts moves the odds of what it says."""
+"""Minimum log odds by which a rule that helps or contradicts changes the odds of its head."""
 DECAY = 2.0
 """Mean of the exponential prior of log odds beyond the margin."""
 NULL = 0.3
@@ -57,27 +57,24 @@ MAX_REPLICATES, MAX_FUNCTION_REPLICATES, REPLICATED_LABELS = 12, 30, 1_000_000
 SURE, SURE_OF_NO_EFFECT = 0.95, 0.85
 """Minimum posterior probability of an outcome; below it the verdict is "cannot tell"."""
 CONCENTRATIONS = (4.0, 16.0, 64.0, 256.0)
-"""Labels by which an annotator's table is shrunk to that of all annotators; the held-out likelihood chooses."""
+"""Pseudo-counts that shrink an annotator's table to that of all annotators; the held-out likelihood chooses."""
 FUNCTION_COUNTS = 8.0
-"""Labels by which the precision of one labelling function is tied to the mean of all."""
+"""Pseudo-counts that shrink the precision of one labelling function to the mean of all."""
 MANY_UNITS = 20_000
-"""Above this number of units the classifier that rules ask is fitted twice instead of five times."""
+"""Above this number of units the classifier that rules use is fitted twice instead of five times."""
 CHUNK = 20_000
 """Number of observations whose likelihood is computed at a time."""
 STEPS, REFITTED_STEPS, CHOOSING_STEPS = 60, 10, 15
-"""Maximum number of EM steps: of a fit, of one that starts from another, and while the shrinkage is chosen."""
+"""Maximum number of EM steps: of a fit, of a fit started from another, and while the shrinkage is chosen."""
 PRIOR_PAIRS, PRIOR_AGREEMENT = 20.0, 0.7
-"""Pairs of labels of two functions that are added, and the share of them that agree."""
+"""Pseudo-count of label pairs of two functions, and the share of them that agree."""
 NEARLY_ALWAYS, NEARLY_NEVER = 0.9, 0.1
-"""A rule that may hold more often than NEARLY_ALWAYS is not said to have no effect, however frequent its class is; one
-that surely holds less often than NEARLY_NEVER contradicts the labels, however rare its class is."""
+"""A rule that may hold more often than NEARLY_ALWAYS never gets "no effect", however frequent its class is; a rule that
+certainly holds less often than NEARLY_NEVER contradicts the labels, however rare its class is."""
 MIN_LOG = -30.0
 """Log evidence against a class that a gold label excludes."""
 PSEUDO_UNITS = 10.0
 """Units added to the class shares that make up chance, evenly distributed."""
-
-
-# --- the fit without rules -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -94,11 +91,11 @@ class RuleFreeFit:
         item_weight: weight[b, i], the weight of each unit's item in replicate b.
         beliefs: q[i, k], the posterior under the tables estimated from all items.
         gold: gold[i], the known class of a unit; UNKNOWN elsewhere.
-        abstaining: Whether the labels are read as those of labelling functions.
-        concentration: The shrinkage of the annotators' tables that the held-out labels preferred.
-        notices: What a person should know, such as a fit that collapsed.
+        abstaining: Whether the labels come from labelling functions.
+        concentration: Shrinkage of the annotators' tables, chosen by held-out labels.
+        notices: Notices, such as a fit that collapsed.
         seed: Random seed.
-        within: within[i], the units whose labels count in verdicts; None for all.
+        within: within[i], the units whose labels are used in verdicts; None for all.
     """
 
     labels: CrowdLabels
@@ -116,18 +113,18 @@ class RuleFreeFit:
 
     @property
     def n_replicates(self) -> int:
-        """Number of replicates, the fit itself included."""
+        """Number of replicates, including the fit itself."""
         return len(self.evidence)
 
     @cached_property
     def informed(self) -> Bools:
-        """informed[i], whether anything is known of a unit: a label, or gold."""
+        """informed[i], whether a unit has a label or gold."""
         known = (self.labels.labels_per_unit() > 0) | (self.gold != UNKNOWN)
         return np.asarray(known if self.within is None else known & self.within)
 
     @cached_property
     def class_shares(self) -> Floats:
-        """share[b, k], the class shares of all units in each replicate."""
+        """Class shares share[b, k] of all units in each replicate."""
         weights = np.where(self.informed, self.item_weight, 0.0)
         return np.stack([_class_shares(found, weight) for found, weight in zip(self.likelihood, weights, strict=True)])
 
@@ -138,12 +135,12 @@ class RuleFreeFit:
 
     @cached_property
     def predictions(self) -> _CrossFittedAnswers:
-        """A linear classifier per fold that learnt the beliefs of the other folds; made when a rule first asks."""
+        """One linear classifier per fold, trained on beliefs of the other folds; fitted on first use."""
         return _CrossFittedAnswers(self)
 
 
 class _CrossFittedAnswers:
-    """What a cross-fitted linear classifier says of units and of derived texts."""
+    """Predictions of a cross-fitted linear classifier for units and derived texts."""
 
     def __init__(self, fit: RuleFreeFit) -> None:
         folds, epochs = (5, 5) if fit.labels.n_units <= MANY_UNITS else (2, 3)
@@ -160,7 +157,7 @@ class _CrossFittedAnswers:
         self._corpus, self._n_classes = corpus, len(classes)
 
     def units(self) -> Beliefs:
-        """Return p[i, k] of every unit from the classifier that did not learn it."""
+        """Return p[i, k] of every unit from the classifier that was not trained on it."""
         p = np.stack([predict_units(model, self._corpus, n_classes=self._n_classes) for model in self._models])
         return np.asarray(p[self._fold, np.arange(len(self._fold))])
 
@@ -170,19 +167,19 @@ class _CrossFittedAnswers:
 
     @property
     def fold(self) -> Ints:
-        """fold[i], which classifier did not learn unit i."""
+        """fold[i], the classifier that was not trained on unit i."""
         return self._fold
 
 
 def fit_without_rules(
     labels: CrowdLabels, corpus: Corpus, *, gold: Ints | None = None, folds: int = FOLDS, seed: int = 0
 ) -> RuleFreeFit:
-    """Fit the annotators without rules, once for each fold of items that is left out.
+    """Fit the annotators without rules, once for each held-out fold of items.
 
     Args:
         labels: The labels.
         corpus: The items, aligned with the labels (`data.corpus.align`).
-        gold: gold[i], known classes; UNKNOWN (-1) elsewhere. None for none.
+        gold: gold[i], known classes; UNKNOWN (-1) elsewhere. None if there is no gold.
         folds: Number of folds.
         seed: Random seed of the folds.
     """
@@ -194,7 +191,7 @@ def fit_without_rules(
     abstaining = bool(find_labelling_functions(labels).any())
     crowd = _Crowd.of(labels, known, abstaining=abstaining)
     everything = np.ones(labels.n_units)
-    # the shrinkage under which the labels of items that were left out are most likely (two folds are enough to choose)
+    # Choose the shrinkage that maximises the likelihood of held-out labels; two folds are enough for this.
     tried = (
         {}
         if abstaining
@@ -209,7 +206,7 @@ def fit_without_rules(
     kappa = 16.0 if abstaining else max(tried, key=lambda one: tried[one])
     whole = crowd.fit(kappa, everything)
     notices = _collapse_notice(labels, crowd, whole)
-    if notices:  # the tables cannot be told from the labels: one accuracy for all annotators
+    if notices:  # the tables are not identifiable: one accuracy for all annotators
         kappa, whole = math.inf, crowd.pooled_accuracy(everything)
     replicates = int(
         np.clip(
@@ -221,7 +218,7 @@ def fit_without_rules(
     for b in range(replicates):
         if b:
             weight[b] = rng.exponential(size=n_items)[item_of_unit]
-        seed_of_replicate = int(rng.integers(1 << 32))  # the same draw of the functions' precision in all folds
+        seed_of_replicate = int(rng.integers(1 << 32))  # same precisions drawn in all folds
         for f in range(folds if b == 0 else max(2, folds // 2)):
             left_out = fold == f if b == 0 else fold % max(2, folds // 2) == f
             kept = np.where(left_out, 0.0, weight[b])
@@ -245,7 +242,7 @@ def fit_without_rules(
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """log_table[j, n, m], log p(j says n | the truth is m), and the class shares prior[m]."""
+    """Parameters log_table[j, n, m] = log p(j says n | the truth is m), and the class shares prior[m]."""
 
     log_table: Floats
     prior: Floats
@@ -253,7 +250,7 @@ class _Tables:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Crowd:
-    """The labels as plain arrays, and the EM steps over them ([DS79], tables shrunk to that of all annotators)."""
+    """Labels as plain arrays, with the EM steps over them ([DS79]; tables shrink to that of all annotators)."""
 
     unit: Ints
     annotator: Ints
@@ -283,7 +280,7 @@ class _Crowd:
 
     @cached_property
     def matrices(self) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """given[i, (j, n)], the weight of the labels n of annotator j on unit i; and the same of the labels "not n"."""
+        """Weight given[i, (j, n)] of the labels n of annotator j on unit i, and the same for labels "not n"."""
         column = self.annotator * self.n_classes + self.label
         partial = np.zeros(len(column), dtype=bool) if self.negated is None else self.negated
         shape = (self.n_units, self.n_annotators * self.n_classes)
@@ -303,7 +300,7 @@ class _Crowd:
         return found
 
     def evidence(self, log_table: Floats) -> Floats:
-        """Return evidence[i, m], the same up to a constant of each unit; gold excludes all classes but one."""
+        """Return evidence[i, m], equal up to a constant per unit; gold excludes all other classes."""
         found = self.log_likelihood(log_table)
         found -= found.max(axis=1, keepdims=True)
         known = np.flatnonzero(self.gold != UNKNOWN)
@@ -312,7 +309,7 @@ class _Crowd:
         return found
 
     def posterior(self, tables: _Tables) -> Beliefs:
-        """q[i, m]."""
+        """Return q[i, m]."""
         return _softmax(self.evidence(tables.log_table) + safe_log(tables.prior))
 
     def held_out_likelihood(self, tables: _Tables, units: Bools) -> float:
@@ -322,14 +319,14 @@ class _Crowd:
 
     @cached_property
     def votes(self) -> Floats:
-        """votes[i, k], and whether a unit has any."""
+        """Votes votes[i, k] per unit and class."""
         whole = np.ones(len(self.unit), dtype=bool) if self.negated is None else ~self.negated
         cell = self.unit[whole] * self.n_classes + self.label[whole]
         count = np.bincount(cell, weights=self.weight[whole], minlength=self.n_units * self.n_classes)
         return np.asarray(count.reshape(self.n_units, self.n_classes), dtype=np.float64)
 
     def start(self) -> Beliefs:
-        """Return the first beliefs: vote shares, with a little doubt; gold is certain."""
+        """Return the first beliefs: smoothed vote shares; gold is certain."""
         smoothed = self.votes + 0.1 / self.n_classes
         q = smoothed / smoothed.sum(axis=1, keepdims=True)
         return self.clamp(q)
@@ -346,13 +343,13 @@ class _Crowd:
         return counts.reshape(self.n_annotators, self.n_classes, self.n_classes)
 
     def m_step(self, q: Beliefs, kept: Floats, kappa: float) -> _Tables:
-        """Tables and class shares from beliefs of the units that are kept."""
+        """Return tables and class shares estimated from beliefs of the units that are kept."""
         size = self.n_classes
         counts = self.counts(q, kept)
         labelled = (self.votes.sum(axis=1) > 0) | (self.gold != UNKNOWN)
         units = (kept * labelled) @ q + 1.0
         prior = units / units.sum()
-        # trust: a few right labels of every class, so that what an annotator says has a meaning before it is learnt
+        # Pseudo-counts of right labels for every class give an annotator's labels a meaning before it is learned.
         pooled = counts.sum(axis=0) + 0.1 + np.eye(size) * 2.0  # [n, m]
         table = counts + kappa * pooled / pooled.sum(axis=0)
         return _Tables(np.log(table / table.sum(axis=1, keepdims=True)), prior)
@@ -366,7 +363,7 @@ class _Crowd:
         steps: int = STEPS,
         rng: np.random.Generator | None = None,
     ) -> _Tables:
-        """EM over the units that are kept, until no belief changes by more than a thousandth."""
+        """Run EM over the units that are kept, until no belief changes by more than a thousandth."""
         kept = np.asarray(kept, dtype=np.float64)
         if self.abstaining:
             return self.fit_functions(kept, rng)
@@ -379,11 +376,11 @@ class _Crowd:
         return self.m_step(q, kept, kappa)
 
     def fit_functions(self, kept: Floats, rng: np.random.Generator | None = None) -> _Tables:
-        """Labelling functions: one precision for all, and that of each from gold where it is known; no EM.
+        """Return tables for labelling functions: a common precision, and that of each from gold where available; no EM.
 
-        The precision of a single function cannot be told from its agreement with others, since functions fire together:
-        EM, which takes agreement for evidence, drifts. So a replicate draws each precision from a beta distribution
-        around the mean. A vote of function j for n then says p(truth = n) = precision[j].
+        The precision of a single function cannot be estimated from its agreement with others, since functions often
+        fire together and EM, which takes agreement for evidence, drifts. Therefore each replicate draws every precision
+        from a beta distribution around the mean. A vote of function j for n then means p(truth = n) = precision[j].
         """
         size, votes = self.n_classes, self.votes
         prior = self.start_shares(kept)
@@ -406,13 +403,13 @@ class _Crowd:
         return _Tables(np.log(table), prior)
 
     def start_shares(self, kept: Floats) -> Floats:
-        """Return the class shares of the votes, every labelled unit counted once; gold counts as it is."""
+        """Return the class shares of the votes, with equal weight for every labelled unit; gold counts as certain."""
         labelled = (self.votes.sum(axis=1) > 0) | (self.gold != UNKNOWN)
         share = (kept * labelled) @ self.start() + 1.0
         return np.asarray(share / share.sum())
 
     def pooled_accuracy(self, kept: Floats) -> _Tables:
-        """One accuracy for all annotators, from how often two labels of a unit agree; class shares of the votes."""
+        """Return one accuracy for all annotators, estimated from how often two labels of a unit agree."""
         votes = self.votes
         n = votes.sum(axis=1)
         pairs = float(kept @ (n * (n - 1)))
@@ -420,7 +417,7 @@ class _Crowd:
         share /= share.sum()
         agree = float(kept @ (votes * (votes - 1)).sum(axis=1)) / pairs if pairs > 0 else 1.0
         chance = 1.0 / self.n_classes
-        # two labels of accuracy a agree with a^2 + (1 - a)^2 / (K - 1)
+        # Two labels with accuracy a agree with probability a^2 + (1 - a)^2 / (K - 1).
         lift = max(agree - chance, 0.0) / (1 - chance)
         accuracy = min(max(chance + (1 - chance) * math.sqrt(lift), chance + 0.05), 0.95)
         table = np.full((self.n_classes, self.n_classes), (1 - accuracy) / max(self.n_classes - 1, 1))
@@ -429,7 +426,7 @@ class _Crowd:
 
 
 def _collapse_notice(labels: CrowdLabels, crowd: _Crowd, tables: _Tables) -> tuple[str, ...]:
-    """Return whether the fit lost a class that a good part of the labels name."""
+    """Return a notice if the fit lost a class that many labels name."""
     votes = crowd.votes.sum(axis=0)
     votes = votes / max(votes.sum(), 1.0)
     q = crowd.posterior(tables)[crowd.votes.sum(axis=1) > 0]
@@ -439,19 +436,16 @@ def _collapse_notice(labels: CrowdLabels, crowd: _Crowd, tables: _Tables) -> tup
         return ()
     name, given, believed = labels.classes[int(lost[0])], float(votes[lost[0]]), float(share[lost[0]])
     return (
-        f"The fit of the annotators collapsed: {percent(given)} of the labels are {str(name)!r}, but the fit "
-        f"believes in {percent(believed)}. The rules are judged with one accuracy for all annotators instead.",
+        f"The fit of the annotators collapsed: {percent(given)} of the labels are {str(name)!r}, but the fit assigns "
+        f"this class to {percent(believed)}. The rules are judged with one accuracy for all annotators instead.",
     )
-
-
-# --- what the labels say of a rule -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class _Observations:
-    """What the labels say of one rule, observation by observation.
+    """Observations of one rule in the labels.
 
-    Of each distinct unit (or pair of units) t runs over its labellings: distance[g, t], chance[g, t] and
+    For each distinct unit (or pair of units) g, t runs over its labellings: distance[g, t], chance[g, t] and
     evidence[g, t], so that the log-likelihood of a tilt is the log of a weighted sum over t.
     """
 
@@ -462,14 +456,14 @@ class _Observations:
     evidence: Floats
 
     def take(self, rows: Bools) -> _Observations:
-        """Some of the observations."""
+        """Return a subset of the observations."""
         return _Observations(
             self.first[rows], self.second[rows], self.distance[rows], self.log_chance[rows], self.evidence[rows]
         )
 
     @cached_property
     def violation(self) -> tuple[Floats, Floats] | None:
-        """before[g] and after[g], the probability of a violation without and with labels; None if distances vary."""
+        """Probabilities of a violation, before[g] without and after[g] with labels; None if distances vary."""
         if not ((self.distance == 0.0) | (self.distance == 1.0)).all():
             return None
         before = (np.exp(_log_normalise(self.log_chance)) * self.distance).sum(axis=1)
@@ -492,7 +486,7 @@ class _Observations:
         """Return curve[s], the sum of the log-likelihood over all observations, on GRID."""
         if self.violation is None:
             return np.asarray(self.log_likelihood(GRID).sum(axis=0))
-        # many units have the same labels, so few pairs of probabilities are distinct
+        # Many units have the same labels, so few pairs of probabilities are distinct.
         code = np.round(np.stack(self.violation, axis=1), 6)
         distinct, count = np.unique(code[:, 0] * 1e7 + code[:, 1], return_counts=True, return_index=True)[1:]
         before, after = (column[distinct] for column in self.violation)
@@ -504,7 +498,7 @@ class _Observations:
 
 
 def _crisp_likelihood(before: Floats, after: Floats, strengths: Floats) -> Floats:
-    """found[g, s] from the probabilities of a violation without and with the labels."""
+    """Return found[g, s] from the probabilities of a violation without and with the labels."""
     factor = np.exp(-strengths)[None, :]
     before, after = before[:, None], after[:, None]
     return np.asarray(np.log((1 - after) + after * factor) - np.log((1 - before) + before * factor))
@@ -518,9 +512,9 @@ def _observe(
     Args:
         rule: The rule, grounded.
         fit: The fit without rules.
-        predictions: What the cross-fitted classifier says, where the rule asks.
-        replicate: Which replicate of the fit reads the labels.
-        gold_only: Whether only units with gold count, for chance, too.
+        predictions: Predictions of the cross-fitted classifier, for rules that use them.
+        replicate: Replicate of the fit that interprets the labels.
+        gold_only: Whether only units with gold count, including for chance.
     """
     evidence, weight = fit.evidence[replicate].astype(np.float64), fit.item_weight[replicate]
     size = evidence.shape[1]
@@ -535,7 +529,7 @@ def _observe(
     parts: list[_Observations] = []
     single = [block for block in rule.blocks if block.second is None]
     if single:
-        # the groundings of the rule at one unit add up, as they do in the projection
+        # The groundings of the rule at one unit add up, as in the projection.
         distance = np.zeros((len(evidence), size))
         for block in single:
             rows = distances(block, predictions).by_row()
@@ -566,7 +560,7 @@ def _observe_pairs(
         some = rows[begin : begin + step]
         first, other = block.first[some], second[some]
         if found.which is None and np.isin(found.table[0], (0.0, 1.0)).all():
-            # only the probability of a violation matters: q' T q
+            # Only the probability of a violation matters: q' T q.
             size = evidence.shape[1]
             violated, share = found.table[0].reshape(size, size), np.exp(joint[0])
             chance = np.exp(_log_normalise(joint))[0].reshape(size, size).sum(axis=1)
@@ -585,12 +579,12 @@ def _observe_pairs(
 
 
 def _class_shares(likelihood: Floats, weight: Floats, start: Floats | None = None) -> Floats:
-    """Return the class shares of weighted units by their labels alone (EM), with some evenly distributed units added.
+    """Return the class shares of weighted units by their labels alone (EM), smoothed with a few uniform units.
 
     Args:
         likelihood: likelihood[i, k] of the labels of a unit if it is of class k.
         weight: weight[i]; 0 leaves a unit out.
-        start: The shares to start from; even ones when not given.
+        start: The shares to start from; default uniform.
     """
     size, total = likelihood.shape[1], float(weight.sum())
     share = np.full(size, 1.0 / size) if start is None else start
@@ -603,19 +597,16 @@ def _class_shares(likelihood: Floats, weight: Floats, start: Floats | None = Non
     return share
 
 
-# --- verdicts --------------------------------------------------------------------------------------------------------
-
-
 def judge_rules(
     ground: GroundRules, fit: RuleFreeFit, *, strength: float = 5.0, within: Bools | None = None
 ) -> tuple[RuleVerdict, ...]:
-    """Judge every rule, alone, by labels that the fit did not learn from.
+    """Return the verdict on every rule separately, from labels that the fit did not use.
 
     Args:
         ground: The rules, grounded over the corpus of the fit.
         fit: The fit without rules.
-        strength: How strongly rules pull (C); the weights are judged at this strength.
-        within: within[i], the units whose labels count; None for all.
+        strength: Strength of the rules (C) at which their weights are judged.
+        within: within[i], the units whose labels are used; None for all.
     """
     if within is not None:
         fit = replace(fit, within=within)
@@ -644,7 +635,7 @@ def _judge(
     answered: bool,
 ) -> RuleVerdict:
     answers = Predictions(units=units, texts=None if texts is None else texts.mean(axis=0))
-    if not answered:  # no classifier can be fitted to answer what the rule asks
+    if not answered:  # no classifier can be fitted to evaluate the rule
         rule = GroundRule(rule.rule, ())
     observed = [_observe_cross_fitted(rule, fit, units, texts, replicate=b) for b in range(fit.n_replicates)]
     held_out = observed[0]
@@ -700,7 +691,7 @@ def _judge(
 def _observe_cross_fitted(
     rule: GroundRule, fit: RuleFreeFit, units: Beliefs | None, texts: Floats | None, *, replicate: int
 ) -> list[_Observations]:
-    """Return the observations with answers of the classifier that did not learn the item."""
+    """Return the observations, evaluated with predictions of classifiers that were not trained on the item."""
     if texts is None:
         return _observe(rule, fit, Predictions(units=units), replicate=replicate)
     fold = fit.predictions.fold
@@ -717,7 +708,7 @@ def _curve(parts: Sequence[_Observations]) -> Floats:
 
 
 def _design_effect(parts: Sequence[_Observations], fit: RuleFreeFit, strength: float) -> float:
-    """By how much observations that share items vary more than independent ones would ([AS15]); at least 1."""
+    """Return the factor by which sharing items increases the variance of observations ([AS15]); at least 1."""
     item, step = fit.labels.item_of_unit, 0.05
     by_item, by_pair, squares = np.zeros(len(fit.labels.items)), 0.0, 0.0
     for part in parts:
@@ -736,7 +727,7 @@ def _design_effect(parts: Sequence[_Observations], fit: RuleFreeFit, strength: f
 
 
 def _gain(parts: Sequence[_Observations], fit: RuleFreeFit, given: float) -> tuple[float, float]:
-    """Return the gain of a rule at a strength, and its standard error from the differences item by item."""
+    """Return the gain of a rule at a strength, and its standard error from item-wise differences."""
     item = fit.labels.item_of_unit
     total = np.zeros(len(fit.labels.items))
     seen = np.zeros(len(total), dtype=bool)
@@ -752,7 +743,7 @@ def _gain(parts: Sequence[_Observations], fit: RuleFreeFit, given: float) -> tup
 
 
 def _gold_figures(parts: Sequence[_Observations]) -> tuple[int, float]:
-    """Number of cases with gold, and the share of them in which the rule holds."""
+    """Return the number of cases with gold, and the share of them in which the rule holds."""
     cases = sum(len(part.first) for part in parts)
     if not cases:
         return 0, math.nan
@@ -766,11 +757,11 @@ def _gold_figures(parts: Sequence[_Observations]) -> tuple[int, float]:
 def _hold_rates(
     rule: GroundRule, parts: Sequence[_Observations], answers: Predictions, share: Floats
 ) -> tuple[float, Callable[[float], float]]:
-    """How often the rule holds by chance where it applies, and a function of the lift that says how often it does."""
+    """Return the rate at which the rule holds by chance if it applies, and a function from the lift to that rate."""
     cases = sum(len(part.first) for part in parts)
     if not cases:
         return math.nan, lambda lift: math.nan  # noqa: ARG005
-    # how often its body holds by chance: less than 1 where labels stand in the body
+    # The rate at which its body holds by chance is below 1 if labels appear in the body.
     bodies, rows = 0.0, 0
     for block in rule.blocks:
         truth = tabulate(block.applies, answers).table.mean(axis=0)
@@ -791,7 +782,7 @@ def _hold_rates(
         violated /= cases
         if body > 0.999:
             return 1.0 - violated
-        # violations are down-weighted by exp(-lift), other labellings under which the body holds are not
+        # Violations are down-weighted by exp(-lift); other labellings that satisfy the body are not.
         by_chance = min(_mean_violation(parts, cases), body)
         kept = max(body - by_chance, 1e-12)
         return kept / (kept + by_chance * math.exp(-lift))
@@ -800,7 +791,7 @@ def _hold_rates(
 
 
 def _mean_violation(parts: Sequence[_Observations], cases: int) -> float:
-    """How often the rule is violated by chance."""
+    """Return the rate at which the rule is violated by chance."""
     total = 0.0
     for part in parts:
         chance = np.exp(_log_normalise(part.log_chance)) * np.minimum(part.distance, 1.0)
@@ -809,10 +800,10 @@ def _mean_violation(parts: Sequence[_Observations], cases: int) -> float:
 
 
 def _outcome(curves: Floats) -> Outcome:
-    """Return the outcome whose posterior probability is at least SURE, else "cannot tell".
+    """Return the outcome whose posterior probability is at least SURE, otherwise "cannot tell".
 
-    The probability is averaged over replicates, each normalised: what the annotators are like is learnt from all items,
-    and not from how well it would explain the few that one rule touches.
+    The probability is averaged over replicates, each normalised, because annotators are estimated from all items and
+    should not be chosen to explain the few items to which one rule applies.
 
     Args:
         curves: curve[b, s], the log-likelihood in each replicate.
@@ -843,7 +834,7 @@ def _optimum(curve: Floats) -> float:
 
 
 def _summary(curves: Floats) -> tuple[float, float, float, float]:
-    """Mean, standard deviation and 95 % interval of the lift under a prior that is flat near zero and decays."""
+    """Return mean, standard deviation and 95 % interval of the lift under a prior that is flat near zero and decays."""
     p = np.exp(curves - curves.max(axis=1, keepdims=True)) * np.exp(-np.maximum(np.abs(GRID) - 4.0, 0.0))
     p = (p / p.sum(axis=1, keepdims=True)).mean(axis=0)
     mean = float(p @ GRID)

@@ -1,7 +1,7 @@
-"""A fit as a run directory holds it, and back: a run that is loaded predicts and explains as the fit did.
+"""Convert a fit to and from a run directory: a loaded run predicts and explains like the fit.
 
-`to_record` turns what a fit left into plain data, `load_run` makes it of plain data again. Only what is read is
-validated there: an error out of the classifier is a bug, and says nothing about the run.
+`to_record` converts the result of a fit to plain data, `load_run` converts it back. Only data that are read from files
+are validated; an error raised by the classifier is a bug and not reported as a damaged run.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ from crowdlogic.store.options import decode_options, encode_options, find_differ
 from crowdlogic.store.runs import CONFUSION, RunRecord, read_run
 
 MODEL_ARRAYS = "model."
-"""How the names of the annotator model's own arrays begin."""
+"""Prefix of the names of the annotator model's own arrays."""
 
 NO_OPTIONS = ("rules", "vocabulary")
-"""What of a projector is not an option: it is stored elsewhere."""
+"""Fields of a projector that are not options and are stored elsewhere."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """A run that is done.
+    """A completed run.
 
     Attributes:
-        folder: Where it is.
-        record: What it holds, as plain data.
-        learned: The same as the fit left it.
+        folder: Its folder.
+        record: Its content as plain data.
+        learned: The result of the fit.
     """
 
     folder: Path
@@ -81,30 +81,30 @@ class Run:
 
     @property
     def classifier(self) -> Classifier:
-        """The student."""
+        """The trained classifier (student)."""
         return self.learned.classifier
 
     @property
     def teacher(self) -> Teacher:
-        """The rules, for predictions."""
+        """The rules, which correct predictions."""
         return self.learned.teacher
 
     @property
     def history(self) -> tuple[HistoryRow, ...]:
-        """All epochs of the pass that chose their number."""
+        """History of the pass that chose the number of epochs."""
         return self.learned.history
 
     @property
     def audit(self) -> tuple[RuleVerdict, ...]:
-        """The verdict on each rule, as the training stored it; `rule_table` has it as a table."""
+        """The verdict on each rule, as stored by the training; see `rule_table`."""
         return self.learned.audit
 
     def rule_table(self) -> pl.DataFrame:
-        """A verdict on each rule (helps, no effect, contradicts the labels, cannot tell), why, and its figures."""
+        """Return the verdict on each rule (helps, no effect, contradicts, cannot tell), its reason and figures."""
         return verdict_table(self.audit)
 
     def annotator_table(self) -> pl.DataFrame:
-        """Return a verdict on each annotator (ok, spammer, biased, ...), its figures, and why."""
+        """Return the verdict on each annotator (ok, spammer, biased, ...), its figures and its reason."""
         return self.learned.annotator_table()
 
     def to_frame(self) -> pl.DataFrame:
@@ -114,13 +114,13 @@ class Run:
     def predict(
         self, items: Any, *, student: bool = False, calibrated: bool = True, vocabulary: Vocabulary | None = None
     ) -> Beliefs:
-        """Beliefs on new items (a Corpus, a frame, texts or token lists): the teacher's, or the student's alone.
+        """Return beliefs about new items (a Corpus, a frame, texts or token lists): the teacher's, or the student's.
 
         Args:
             items: The items.
-            student: Whether the classifier answers alone, without the rules.
-            calibrated: Whether beliefs are put on a scale that one can act on; else they are as learnt.
-            vocabulary: Tables of facts about these items, for rules that use some.
+            student: Whether to use the classifier alone, without the rules.
+            calibrated: Whether to return calibrated beliefs.
+            vocabulary: Tables of facts about these items, if rules use any.
         """
         return self.learned.predict(items, student=student, calibrated=calibrated, vocabulary=vocabulary)
 
@@ -129,18 +129,18 @@ class Run:
         return self.learned.predict_labels(items, student=student, vocabulary=vocabulary)
 
     def to_sklearn(self) -> Any:
-        """Return the student as a fitted scikit-learn pipeline, in memory; for the linear model."""
+        """Return the student as a fitted scikit-learn pipeline; only for the linear model."""
         from crowdlogic.classifiers.scikit import make_pipeline
 
         return make_pipeline(self.classifier, self.estimate.classes, sequential=self.learned.task.labels.is_sequential)
 
     def explain(self, item: Any, *, calibrated: bool = True) -> Evidence:
-        """Why a training item got its answer, in bits: printed, a table; `calibrated=False`: as it was learnt."""
+        """Return the evidence behind the answer for a training item, in bits; it prints as a table."""
         return self.learned.explain(item, calibrated=calibrated)
 
 
 def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
-    """What a fit left, as plain data."""
+    """Return the result of a fit as plain data."""
     epoch, task, projector = learned.epoch, learned.task, learned.teacher.projector
     outcome = {
         "chosen": learned.chosen,
@@ -165,7 +165,7 @@ def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
         corpus=task.corpus,
         estimate=learned.estimate,
         views={name: getattr(epoch, name) for name in VIEWS},
-        # what only further epochs would need stays behind
+        # Arrays that only further epochs would need are left out.
         model={name: array for name, array in arrays.items() if not name.startswith(PROGRESS)},
         annotator_arrays={CONFUSION: epoch.annotators.confusion, **_add_prefix(epoch.annotators.arrays())},
         annotators=_annotators(task.labels, learned.estimate),
@@ -177,7 +177,7 @@ def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
 
 
 def confidence_record(learned: Learned) -> dict[str, Any]:
-    """What the confidence of answers and predictions rests on, as plain data."""
+    """Return the calibration of answers and predictions as plain data."""
     calibration = learned.estimate.calibration
     return {
         "answers": None if calibration is None else asdict(calibration),
@@ -187,12 +187,12 @@ def confidence_record(learned: Learned) -> dict[str, Any]:
 
 
 def _add_prefix(arrays: NamedArrays) -> NamedArrays:
-    """Return the arrays of the annotator model, as annotators.safetensors names them beside the confusion matrices."""
+    """Return the arrays of the annotator model under their names in annotators.safetensors."""
     return {f"{MODEL_ARRAYS}{name}": array for name, array in arrays.items()}
 
 
 def _annotators(labels: CrowdLabels, estimate: Estimate) -> pl.DataFrame:
-    """One row per annotator, with its kind where that is known."""
+    """Return one row per annotator, with its kind if known."""
     table = annotator_table(labels, estimate)
     return table if labels.kind is None else table.with_columns(kind=pl.Series(labels.kind))
 
@@ -203,18 +203,19 @@ def _projector_options(projector: Projector) -> dict[str, Any]:
 
 
 def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classifier: Any = None) -> Run:
-    """Read a run, ready to predict and to explain.
+    """Load a run, ready to predict and to explain.
 
-    A classifier that Python made is not in the run. Without it, answers, verdicts and explanations are there all the
-    same; who asks it for a prediction is told to bring it.
+    A classifier created in Python is not saved with the run. Without it, answers, verdicts and explanations are still
+    available; predictions raise an error that explains how to supply it.
 
     Args:
-        folder: The run.
-        vocabulary: Predicates that the run cannot carry because they were registered from Python, and tables of facts
-            about new items; the run's own tables hold for its training items.
-        classifier: The classifier's options, where the run cannot carry them because Python made a part of them.
+        folder: The folder of the run.
+        vocabulary: Predicates registered from Python, which a run cannot store, and tables of facts about new items.
+            The run's own tables are used for its training items.
+        classifier: The classifier's hyper-parameters, if the run cannot store them because part of them was created in
+            Python.
     """
-    require_kind(folder, (str, Path), "load_run", "Name the folder: load_run('run').")
+    require_kind(folder, (str, Path), "load_run", "Pass the folder: load_run('run').")
     home, record = Path(folder), read_run(folder)
     with reading(home):
         architecture = _read_architecture(home, record)
@@ -239,7 +240,7 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
 
 
 def check_record(home: Path, record: RunRecord) -> None:
-    """Raise unless a run's histories, outcome and audit are such as a fit leaves; its classifier is not looked at."""
+    """Raise an error unless the histories, outcome and audit of a run are valid; its classifier is not checked."""
     with reading(home):
         read_history(record.refit_history)
         history = read_history(record.history)
@@ -250,7 +251,7 @@ def check_record(home: Path, record: RunRecord) -> None:
 
 
 def _load_classifier(home: Path, architecture: Architecture | AbsentClassifier, record: RunRecord) -> Classifier:
-    """Return the classifier with the run's arrays, which it refuses if they are not its own."""
+    """Return the classifier with the run's arrays, which it validates."""
     if isinstance(architecture, AbsentClassifier):
         return architecture
     try:
@@ -260,7 +261,7 @@ def _load_classifier(home: Path, architecture: Architecture | AbsentClassifier, 
 
 
 def _read_architecture(home: Path, record: RunRecord) -> Architecture | AbsentClassifier:
-    """Return the classifier's options, as config.json has them; a stand-in for one that Python made."""
+    """Return the classifier's hyper-parameters from config.json, or a placeholder if it was created in Python."""
     options = require_entry(require_entry(record.config, "method", Mapping), "classifier", Mapping)
     require_bounded(options, "classifier")
     foreign, name = find_python_object(options), require_entry(options, "name", str)
@@ -272,20 +273,20 @@ def _read_architecture(home: Path, record: RunRecord) -> Architecture | AbsentCl
 
 
 def _take_classifier(home: Path, record: RunRecord, classifier: Any) -> Architecture:
-    """Return the classifier that somebody brings, if it is the one that the run was trained with."""
+    """Return the given classifier after checking that the run was trained with it."""
     made = as_architecture(classifier)
     stored = require_entry(require_entry(record.config, "method", Mapping), "classifier", Mapping)
     other = find_difference(stored, encode_options(made))
     if other is not None:
-        raise OptionError(f"{home}: was trained with another classifier: {other}. Load it with the same one.")
+        raise OptionError(f"{home}: was trained with a different classifier: {other}. Pass the same one.")
     return made
 
 
 def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) -> Teacher:
-    """Return the rules with their vocabulary, and how a projection obeys them."""
+    """Return the rules with their vocabulary and the options of the projection."""
     rules, words = None, vocabulary
     if record.rules is not None:
-        own = None if vocabulary is None else vocabulary.without_tables()  # a table given here is about new items
+        own = None if vocabulary is None else vocabulary.without_tables()  # tables given here are about new items
         rules, words = unpack_rules(record.rules, own, where=str(home))
     options = require_entry(record.config, "projector", Mapping)
     require_bounded({name: value for name, value in options.items() if name != "transitions"}, "projector")
@@ -294,7 +295,7 @@ def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) 
 
 
 def _read_annotator_model(record: RunRecord) -> AnnotatorModel:
-    """Return the annotator model's options, as config.json has them."""
+    """Return the annotator model with the options in config.json."""
     options = require_entry(record.config, "annotators", Mapping)
     made: AnnotatorModel = decode_options(ANNOTATOR_MODELS.create(require_entry(options, "name", str)), options)
     return made
@@ -314,13 +315,13 @@ def _read_annotators(record: RunRecord, model: AnnotatorModel) -> Annotators:
 def check_annotator_arrays(
     arrays: Mapping[str, NDArray[Any]], model: AnnotatorModel, labels: CrowdLabels, *, where: str
 ) -> None:
-    """Raise unless parameters of annotators are such as the model estimates from these labels.
+    """Raise an error unless the parameters of annotators have the names and shapes that the model estimates.
 
     Args:
         arrays: The parameters by name.
         model: The annotator model.
         labels: The labels.
-        where: What to call the place that the arrays are from.
+        where: Name of the source of the arrays in error messages.
     """
     uniform = np.full((labels.n_units, labels.n_classes), 1.0 / max(labels.n_classes, 1))
     expected = model.m_step(model.observe(labels), uniform).arrays()
@@ -330,13 +331,13 @@ def check_annotator_arrays(
         array = arrays[name]
         require_shape(array, np.shape(like), f"{where}: {name}")
         if array.dtype.kind != np.asarray(like).dtype.kind or not np.isfinite(array).all() or (array < 0).any():
-            raise InvalidValueError(f"{where}: {name} holds what does not belong there")
+            raise InvalidValueError(f"{where}: {name} contains invalid values")
         if np.ndim(like) == 0 and array != like:
             raise InvalidValueError(f"{where}: {name} is {array} where {like} is expected")
 
 
 def _read_outcome(record: RunRecord, teacher: Teacher, model: AnnotatorModel) -> dict[str, Any]:
-    """Return the chosen epoch and the histories, by the names that Learned has for them."""
+    """Return the chosen epoch and the histories as fields of Learned."""
     outcome = require_entry(record.config, "outcome", Mapping)
     history, refit = (read_history(rows) for rows in (record.history, record.refit_history))
     chosen = _require_epoch(require_entry(outcome, "chosen", where="outcome"), history, "chosen")
@@ -345,7 +346,7 @@ def _read_outcome(record: RunRecord, teacher: Teacher, model: AnnotatorModel) ->
         _require_epoch(averaged_from, refit, "averaged_from")
     numbers = require_numbers(require_entry(outcome, "epoch"), "outcome: epoch", entries=NUMBERS)
     if not 0 <= numbers["k"] <= 1:
-        raise InvalidValueError(f"outcome: epoch: k is {numbers['k']!r:.80} where a share from 0 to 1 is expected")
+        raise InvalidValueError(f"outcome: epoch: k is {numbers['k']!r:.80}; expected a share from 0 to 1")
     views: dict[str, Any] = {name: record.views[name] for name in VIEWS}
     epoch = Epoch(**numbers, **views, annotators=_read_annotators(record, model), factors=teacher.factors)
     return {
@@ -358,7 +359,7 @@ def _read_outcome(record: RunRecord, teacher: Teacher, model: AnnotatorModel) ->
 
 
 def _read_scales(record: RunRecord) -> PredictionScales:
-    """Return the scales of predictions; a run that keeps none states what it learnt."""
+    """Return the calibration of predictions; without a stored one, predictions are not calibrated."""
     confidence = require(record.config.get("confidence", {}), Mapping, "confidence")
     return PredictionScales(
         student=_read_scale(confidence.get("student", {}), "student"),
@@ -375,13 +376,13 @@ def _read_scale(row: Any, name: str) -> PredictionScale:
 
 
 def _require_epoch(value: Any, history: tuple[HistoryRow, ...], name: str) -> int:
-    """Return an epoch of a history, counted from 1."""
+    """Return the number of an epoch in a history, starting at 1."""
     epoch: int = require(value, int, f"outcome: {name}")
     if epoch not in range(1, len(history) + 1):
-        raise InvalidValueError(f"outcome: {name} is epoch {epoch} of {len(history)}")
+        raise InvalidValueError(f"outcome: {name} is epoch {epoch}, but the history has {len(history)}")
     return epoch
 
 
 def read_history(rows: Any) -> tuple[HistoryRow, ...]:
-    """Return the lines of a history, as a file has them."""
+    """Return the rows of a history from a file."""
     return tuple(decode_record(HistoryRow, row, "a line of the history") for row in rows)

@@ -77,7 +77,7 @@ class FixedEpochs:
         return float(self._done - 1), True
 
     def arrays(self) -> Arrays:
-        """Return nothing: the history holds the number of epochs."""
+        """Return an empty dictionary, since the history contains the number of epochs."""
         return {}
 
     def restore(self, arrays: Arrays, kept: float, done: int) -> None:  # noqa: ARG002
@@ -100,7 +100,7 @@ class DevScore:
     def for_task(cls, task: Task, limits: TrainingLimits, model: AnnotatorModel) -> DevScore:  # noqa: ARG003
         """Return the rule for one pass of a task with a dev set."""
         if task.dev is None:
-            raise OptionError("stopping = dev needs a dev set with gold. Give one (--dev), or leave the option out.")
+            raise OptionError("stopping = dev needs a dev set with gold. Pass one (--dev), or leave the option out.")
         return cls(limits.epochs, limits.patience)
 
     def judge(self, epoch: Epoch, scores: Mapping[str, float]) -> tuple[float, bool]:  # noqa: ARG002 (scores decide)
@@ -112,7 +112,7 @@ class DevScore:
         return score, is_kept
 
     def arrays(self) -> Arrays:
-        """Return nothing: the history holds the scores."""
+        """Return an empty dictionary, since the history contains the scores."""
         return {}
 
     def restore(self, arrays: Arrays, kept: float, done: int) -> None:  # noqa: ARG002
@@ -152,15 +152,15 @@ class HeldOut:
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
-            raise OptionError(f"held-out share: {self.share} does not lie between 0 and 1.")
+            raise OptionError(f"held-out share must lie between 0 and 1, got {self.share}.")
         if self.unit not in list(HeldOutUnit):
-            raise OptionError(f"held-out unit: expected one of {', '.join(HeldOutUnit)}; got {self.unit!r}.")
+            raise OptionError(f"held-out unit must be one of {', '.join(HeldOutUnit)}; got {self.unit!r}.")
         if self.patience < 1:
-            raise OptionError(f"held-out patience must be 1 or more, not {self.patience}.")
+            raise OptionError(f"held-out patience must be at least 1, got {self.patience}.")
         if not self.errors >= 0:
-            raise OptionError(f"held-out errors: {self.errors} is less than 0.")
+            raise OptionError(f"held-out errors must be at least 0, got {self.errors}.")
         if not (isinstance(self.average, int) and self.average >= 1):
-            raise OptionError(f"held-out average: {self.average} is not a number of epochs. Give 1 for no average.")
+            raise OptionError(f"held-out average must be at least 1, got {self.average}. Use 1 to disable averaging.")
 
     def split(self, labels: CrowdLabels, *, seed: int) -> tuple[CrowdLabels, CrowdLabels]:
         """Return the labels to learn from and the held-out labels. Each annotation is in exactly one of them."""
@@ -176,7 +176,7 @@ class HeldOut:
     def _draw(self, labels: CrowdLabels, rng: np.random.Generator) -> Bools:
         """Return which labels are held out, held[n]."""
         item, _, pair_of_label = labels.annotations()
-        # group[pair]: the item of each (item, annotator) pair, or a group of its own, depending on the unit
+        # group[pair]: the item of each (item, annotator) pair, or a separate group, depending on the unit
         group = np.unique(item, return_inverse=True)[1] if self.unit == HeldOutUnit.items else np.arange(len(item))
         drawn = np.zeros(int(group.max(initial=-1)) + 1, dtype=bool)
         drawn[rng.choice(len(drawn), round(self.share * len(drawn)), replace=False)] = True
@@ -205,9 +205,9 @@ class TrainingLimits:
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.patience < 1:
-            raise OptionError(f"epochs and patience must be 1 or more, not {self.epochs} and {self.patience}.")
+            raise OptionError(f"epochs and patience must be at least 1, got {self.epochs} and {self.patience}.")
         if self.seed < 0:
-            raise OptionError(f"seed must be 0 or more, not {self.seed}.")
+            raise OptionError(f"seed must be at least 0, got {self.seed}.")
         if self.stopping is not None:
             STOPPING_RULES.check(self.stopping)
 
@@ -223,7 +223,7 @@ class HeldOutLikelihood:
         epochs: Maximum number of epochs.
         patience: Consecutive epochs that are significantly worse than the best before stopping.
         held: The held-out labels.
-        unit: What was held out as a whole.
+        unit: Unit that was held out as a whole.
     """
 
     def __init__(self, epochs: int, options: HeldOut, held: CrowdLabels, model: AnnotatorModel) -> None:
@@ -285,7 +285,7 @@ def log_likelihood_by_item(held: CrowdLabels, shards: Shards, annotators: Annota
     units = np.unique(held.unit)
     evidence = annotators.evidence(shards)[units]
     log_view = safe_log(view[units])
-    # log sum_k of evidence[i, k] view[i, k]^power, normalised, for each power; the best in total is taken
+    # log sum_k of evidence[i, k] view[i, k]^power, normalised, for each power; the power with the largest total is used
     tried = (normalise(evidence + safe_log(normalise(power * log_view)[0]))[1] for power in SHARPNESS)
     best = max(tried, key=lambda by_unit: float(by_unit.sum()))
     return sum_by(held.item_of_unit[units], len(held.items), best)
@@ -304,5 +304,5 @@ def is_indistinguishable(found: Floats, highest: Floats, count: int, *, errors: 
     total = float(behind.sum())
     if count < 2:
         return total <= 0
-    spread = float((behind**2).sum()) - total**2 / count  # zeros add nothing, so other items need not be left out
+    spread = float((behind**2).sum()) - total**2 / count  # zeros add nothing, so other items need not be removed
     return total <= errors * float(np.sqrt(max(spread, 0.0) * count / (count - 1)))

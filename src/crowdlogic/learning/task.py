@@ -27,7 +27,7 @@ from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import LOG_ZERO
 from crowdlogic.registry import STOPPING_RULES
 
-# The one figure that a set of answers is judged by: accuracy for documents, span F1 for BIO tags.
+# Score of a set of answers: accuracy for documents, span F1 for BIO tags.
 
 
 def is_scorable(corpus: Corpus) -> bool:
@@ -36,12 +36,12 @@ def is_scorable(corpus: Corpus) -> bool:
 
 
 def score(corpus: Corpus, beliefs: AnyBeliefs) -> float:
-    """Return the share of right answers, or conlleval's F1 of the spans where the classes are span tags."""
+    """Return the accuracy, or conlleval's span F1 if the classes are span tags."""
     return score_answers(corpus, answers(beliefs, corpus.offsets))
 
 
 def score_answers(corpus: Corpus, answer: Ints) -> float:
-    """As `score`, for answers."""
+    """Return the same score as `score`, for answers."""
     gold = np.asarray(corpus.gold)
     if corpus.offsets is not None and is_span_tag_set(corpus.classes):
         return float(span_scores(gold, answer, corpus.offsets, corpus.classes).f1)
@@ -49,24 +49,24 @@ def score_answers(corpus: Corpus, answer: Ints) -> float:
 
 
 def score_name(classes: Classes, *, sequential: bool) -> str:
-    """What `score` measures."""
+    """Return the name of the score."""
     return "span F1" if sequential and is_span_tag_set(classes) else "accuracy"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
-    """Everything a fit looks at.
+    """Inputs of a fit, aligned to the same items and classes.
 
     Attributes:
         corpus: The training items.
         labels: All labels.
-        training_labels: The labels to learn from.
-        held_labels: The labels that are held out, if any are.
+        training_labels: The labels used for training.
+        held_labels: The held-out labels, if any.
         dev: Items with gold for early stopping.
         watched: Items that are only scored, by name.
-        held_out: How labels were held out; None when none were.
-        known: known[i], the class of a unit whose truth is known, UNKNOWN elsewhere; empty where none is.
-        sampled: The same of the items drawn at random alone, which may calibrate; None where all were.
+        held_out: Options with which labels were held out; None if none were.
+        known: known[i], the class of a unit whose truth is known, UNKNOWN elsewhere; empty if no truth is known.
+        sampled: Like `known`, for items that were drawn at random, which may be used for calibration; None if all were.
     """
 
     corpus: Corpus
@@ -80,7 +80,7 @@ class Task:
     sampled: Ints | None = None
 
     def clamp(self, beliefs: Beliefs) -> Beliefs:
-        """Return the beliefs, certain where the truth is known."""
+        """Return the beliefs, set to certainty where the truth is known."""
         if not len(self.known):
             return beliefs
         units = np.flatnonzero(self.known != UNKNOWN)
@@ -89,7 +89,7 @@ class Task:
         return clamped
 
     def clamp_targets(self, beliefs: AnyBeliefs) -> AnyBeliefs:
-        """Return the same for beliefs of chains: neighbours of what is certain are independent of it."""
+        """Return the same for beliefs of chains; neighbours of a known unit become independent of it."""
         if not isinstance(beliefs, ChainBeliefs):
             return self.clamp(beliefs)
         if not len(self.known):
@@ -100,7 +100,7 @@ class Task:
         return ChainBeliefs(q, pair)
 
     def clamp_posterior(self, posterior: Posterior) -> Posterior:
-        """Return the posterior, certain where the truth is known."""
+        """Return the posterior, set to certainty where the truth is known."""
 
         def clamped(p: AnyBeliefs, annotators: Annotators, crowd: Shards) -> tuple[AnyBeliefs, float]:
             if isinstance(p, ChainBeliefs):
@@ -111,7 +111,7 @@ class Task:
         return clamped if len(self.known) else posterior
 
     def _clamp_chain(self, p: ChainBeliefs) -> ChainBeliefs:
-        """The chain in which other tags are impossible where the truth is known, so that neighbours hear of it."""
+        """Return the chain with other tags made impossible where the truth is known, which informs the neighbours."""
         if p.scores is None:
             return p
         units = np.flatnonzero(self.known != UNKNOWN)
@@ -122,27 +122,27 @@ class Task:
 
     @property
     def refits(self) -> bool:
-        """Whether held-out labels choose the epoch, and a second pass then learns from all labels."""
+        """Whether held-out labels choose the epoch and a second pass is then trained on all labels."""
         return self.dev is None and self.held_out is not None and self.held_out.refit
 
     @property
     def min_averaged_epochs(self) -> int:
-        """Minimum number of epochs over which that second pass averages the classifier's weights."""
+        """Minimum number of epochs over which the second pass averages the classifier's weights."""
         return 1 if self.held_out is None else self.held_out.average
 
     def with_all_labels(self) -> Task:
-        """Return the task of the second pass: nothing is held out."""
+        """Return the task of the second pass, in which nothing is held out."""
         return replace(self, training_labels=self.labels, held_labels=None, held_out=None)
 
     def stopping_rule(self, limits: TrainingLimits, model: AnnotatorModel) -> StoppingRule:
-        """Return the rule that the limits name; by default one that uses the dev set or the held-out labels, if any."""
+        """Return the stopping rule named by the limits; by default one for the dev set or held-out labels, if any."""
         default = "dev" if self.dev is not None else "held-out" if self.held_labels is not None else "fixed"
         rule: StoppingRule = STOPPING_RULES.load(limits.stopping or default).for_task(self, limits, model)
         return rule
 
     @property
     def unit_weights(self) -> Floats:
-        """weight[i], 1 for a unit with labels or a known truth, else 0: nothing is learnt from other items."""
+        """weight[i], 1 for a unit with labels or a known truth, otherwise 0."""
         learnt = self.training_labels.labels_per_unit() > 0
         return (learnt | (self.known != UNKNOWN) if len(self.known) else learnt).astype(np.float64)
 
@@ -157,7 +157,7 @@ def prepare_task(
     limits: TrainingLimits,
     always_hold_out: bool = False,
 ) -> Task:
-    """Align everything, and hold out labels when there is no dev gold (or when they are needed anyway).
+    """Align all inputs, and hold out labels if there is no dev gold (or if they are needed anyway).
 
     Args:
         corpus: The items.
@@ -165,17 +165,17 @@ def prepare_task(
         dev: Items with gold for early stopping.
         watched: Items with gold that are only scored.
         anchors: item -> true class, where it is known.
-        limits: How long a fit goes on, and what is held out.
-        always_hold_out: Whether labels are held out though there is dev gold.
+        limits: Number of epochs, stopping rule and held-out labels.
+        always_hold_out: Whether to hold out labels even if there is dev gold.
     """
     labels, corpus = align(labels, corpus)
     if labels.weight is not None:
         labels = labels.take(labels.weight > 0)  # a label of weight 0 has no effect
     if not labels.n_labels:
-        raise CorpusError("There are no labels to learn from. Bring a table of item, annotator, label.")
+        raise CorpusError("There are no labels to learn from. Supply a table of item, annotator, label.")
     if labels.n_classes < 2:
         raise CorpusError(
-            f"There is nothing to learn: all labels are {labels.classes[0]!r}. Bring two classes or more."
+            f"There is nothing to learn: all labels are {labels.classes[0]!r}. Supply labels of at least two classes."
         )
     classes = _all_classes(labels, corpus, dev, watched)
     labels, corpus = labels.with_classes(classes), corpus.with_classes(classes)
@@ -201,7 +201,7 @@ def prepare_task(
 def _all_classes(
     labels: CrowdLabels, corpus: Corpus, dev: Corpus | None, watched: Mapping[str, Corpus] | None
 ) -> Classes:
-    """Return the classes of the labels, and those that only gold has."""
+    """Return the classes of the labels, followed by those that only occur in gold."""
     used: list[ClassName] = []
     for other in (corpus, dev, *(watched or {}).values()):
         if other is not None and other.gold is not None:
@@ -211,14 +211,14 @@ def _all_classes(
 
 def _check_gold(other: Corpus, corpus: Corpus, name: str) -> Corpus:
     if other.is_sequential != corpus.is_sequential:
-        raise CorpusError(f"The {name} items are of another kind than the training items: documents beside sequences.")
+        raise CorpusError(f"The {name} items and the training items must both be documents or both be sequences.")
     if not is_scorable(other):
-        raise CorpusError(f"The {name} items have no gold. Give gold with them, or leave them out.")
+        raise CorpusError(f"The {name} items have no gold. Add gold, or leave them out.")
     return other.with_classes(corpus.classes)
 
 
 def annotator_weights(task: Task) -> Floats:
-    """weight[i], the number of annotators of a unit's item over the mean number ([LNCL] eq. 10); 0 where none."""
+    """Return weight[i], the number of annotators of a unit's item over the mean number ([LNCL] eq. 10)."""
     item, _, _ = task.training_labels.annotations()
     count = np.bincount(item, minlength=len(task.training_labels.items)).astype(np.float64)
     mean = count[count > 0].mean()

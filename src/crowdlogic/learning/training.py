@@ -1,18 +1,18 @@
-"""One pass over the epochs of a fit, or two: what every method's loop has in common.
+"""Run one or two passes over the epochs of a fit: the part of the training loop that all methods share.
 
     for training in passes(task, limits, ...):           # a second pass, with all labels, where held-out labels decided
         training.begin(classifier, ...)                   # resumes from a checkpoint, when there is one
         for t in training.epochs():                       # until the stopping rule or the maximum number of epochs
-            ...                                           # what the method does
+            ...                                           # the steps of the method
             training.record(Epoch(...))                   # scores, history, the best epoch, checkpoint, callback
         training.finish(reevaluate)                       # the classifier of the best epoch, or an average
 
-The first pass does not learn from held-out labels, so a second pass starts over, with the same seed and all labels.
-The likelihood of held-out labels shows when a fit has reached its plateau; epochs on the plateau are statistically
-indistinguishable, so the second pass answers with their averaged weights ([ASGD]), which does better than most of them.
+The first pass is not trained on held-out labels, so a second pass starts again with the same seed and all labels. The
+likelihood of held-out labels shows when a fit has reached its plateau; epochs on the plateau are statistically
+indistinguishable, so the second pass averages their weights ([ASGD]), which is better than most of them.
 
-[ASGD] Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992; begun when a score no longer
-grows, as in Merity et al., "Regularizing and optimizing LSTM language models", 2018.
+[ASGD] Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992; started when a score no
+longer improves, as in Merity et al., "Regularizing and optimizing LSTM language models", 2018.
 """
 
 from __future__ import annotations
@@ -52,22 +52,20 @@ from crowdlogic.learning.stopping import FixedEpochs, StoppingRule, TrainingLimi
 from crowdlogic.learning.task import Task, is_scorable, score
 from crowdlogic.numerics.arrays import Floats, Ints
 
-# Cross-fitting: what the classifier says of a training item comes from one that did not learn it.
+# Cross-fitting: each training item is predicted by a classifier that was not trained on it.
 #
-# A network soon knows its training items by heart, the errors of their labels included, and then outvotes the
-# annotators
-# in eq. 13 with what it has from them. So some more networks are trained, each without one part of the items, and
-# speak
-# of the part that they have not seen. New items are answered by the one that learnt all.
+# A network soon memorises its training items, including the errors in their labels, and then outvotes the annotators in
+# eq. 13 with their own errors. Therefore additional networks are trained, each without one part of the items, and
+# predict the part that they were not trained on. New items are predicted by the network trained on all items.
 #
 # [CF18] Chernozhukov et al., "Double/debiased machine learning", 2018, section 3. Axes: i unit, k class, f fold.
 
 
 class CrossFitted:
-    """A classifier of all training items, and one for each fold that learns all but its items.
+    """A classifier trained on all items, and one per fold trained without the items of the fold.
 
     Attributes:
-        whole: The one that learns all items.
+        whole: The classifier trained on all items.
     """
 
     def __init__(
@@ -84,7 +82,7 @@ class CrossFitted:
         self.averages = supports_averaging(whole)
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """One epoch of all; the mean loss of the one that learns all items."""
+        """Train all classifiers for one epoch; return the mean loss of the one trained on all items."""
         loss = fit_epoch(self.whole, corpus, targets, weights)
         sample_weight = np.ones(corpus.n_units) if weights is None else weights
         for f, other in enumerate(self._others):
@@ -92,14 +90,14 @@ class CrossFitted:
         return loss
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
-        """p[i, k]: of training items by those that have not learnt them, of others by the one that learnt all."""
+        """Return p[i, k], for training items by classifiers not trained on them, for others by `whole`."""
         if corpus is not self._corpus:
             return predict_units(self.whole, corpus, n_classes=self._n_classes)
         p = np.stack([predict_units(other, corpus, n_classes=self._n_classes) for other in self._others])
         return np.asarray(p[self._fold, np.arange(len(self._fold))])
 
     def arrays(self) -> Arrays:
-        """Return the state of the one that answers new items, and, to resume training, that of the others."""
+        """Return the state of the classifier for new items and, to resume training, of the others."""
         others = {
             f"{PROGRESS}fold{f}.{name}": array
             for f, other in enumerate(self._others)
@@ -108,7 +106,7 @@ class CrossFitted:
         return state_of(self.whole) | others
 
     def restore(self, arrays: Arrays) -> None:
-        """Set the states of all."""
+        """Set the states of all classifiers."""
         begin = f"{PROGRESS}fold"
         self.whole.restore({name: array for name, array in arrays.items() if not name.startswith(begin)})
         for f, other in enumerate(self._others):
@@ -117,10 +115,11 @@ class CrossFitted:
 
 
 SINGLE_FOLDS = 5
-"""Default number of folds where most units have one label."""
+"""Default number of folds if most units have one label."""
 
 MIN_CROSS_FITTED = 50
-"""Smaller sets are not cross-fitted by default: the folds would leave too little to learn from."""
+"""Minimum number of items for cross-fitting by default; in smaller sets the folds would leave too little to learn
+from."""
 
 
 def build_classifier(
@@ -132,14 +131,14 @@ def build_classifier(
     folds: int | None = 1,
     single: bool = False,
 ) -> Classifier:
-    """Build a classifier; with two folds or more, a cross-fitted one.
+    """Build a classifier, a cross-fitted one if there are two folds or more.
 
     Args:
         architecture: The hyper-parameters.
         corpus: The training items.
         classes: The classes.
         seed: Random seed.
-        folds: Number of folds; 1 for no cross-fitting, None to cross-fit where `single` holds and it is possible.
+        folds: Number of folds; 1 disables cross-fitting, None uses it if `single` is true and it is possible.
         single: Whether most units have only one label.
     """
     whole = build(architecture, corpus, classes, seed=seed)
@@ -150,7 +149,8 @@ def build_classifier(
         return whole
     if isinstance(whole, ChainClassifier):
         raise OptionError(
-            f"folds: the tags of {architecture.name} form chains, for which there is no cross-fitting. Leave it at 1."
+            f"folds: {architecture.name} models chains of tags, for which cross-fitting is not available. Use folds = "
+            f"1."
         )
     seeds = [derive_seed(seed, f"fold {f}") for f in range(folds)]
     others = [build(architecture, corpus, classes, seed=one) for one in seeds]
@@ -158,34 +158,34 @@ def build_classifier(
 
 
 def fold_of_units(corpus: Corpus, folds: int, *, seed: int) -> Ints:
-    """Return fold[i], drawn item by item, all folds of the same size up to one."""
+    """Return fold[i], drawn by item; the sizes of folds differ by at most one."""
     n_items = len(corpus.items)
     fold = np.random.default_rng(derive_seed(seed, "folds")).permutation(np.arange(n_items) % folds)
     return fold if corpus.offsets is None else np.repeat(fold, np.diff(corpus.offsets))
 
 
 def answering(classifier: Classifier) -> Classifier:
-    """Return the classifier that answers new items."""
+    """Return the classifier that predicts new items."""
     return classifier.whole if isinstance(classifier, CrossFitted) else classifier
 
 
 CLASSIFIER, ANNOTATORS, MEAN = "classifier.", "annotators.", "mean."
-"""How the names of arrays in a checkpoint begin."""
+"""Prefixes of the names of arrays in a checkpoint."""
 
 PAIR = "pair"
-"""The beliefs of neighbours beside q_f in a checkpoint."""
+"""Name of the beliefs about pairs of neighbours in a checkpoint."""
 
 TARGETS = "targets"
-"""The targets of the next epoch in a checkpoint, where they are not the q_f of the last one."""
+"""Name of the targets of the next epoch in a checkpoint, stored if they differ from the q_f of the last one."""
 
 Reevaluate: TypeAlias = Callable[[Epoch], Epoch]
-"""The M- and E-step after an epoch, with the classifier as it is now."""
+"""Function that runs the M-step and E-step after an epoch, with the current classifier."""
 
 
 def passes(
     task: Task, limits: TrainingLimits, *, checkpoint: FitCheckpoint | None, callback: EpochCallback | None
 ) -> Iterator[TrainingPass]:
-    """Yield the first pass and, where held-out labels chose the epoch, a second one with all labels."""
+    """Yield the first pass and, if held-out labels chose the epoch, a second one with all labels."""
     first = TrainingPass(task, limits, checkpoint=checkpoint, callback=callback)
     yield first
     if task.refits:
@@ -194,19 +194,19 @@ def passes(
 
 
 class TrainingPass:
-    """A pass under way: the targets, the history, the best epoch.
+    """State of a pass: the targets, the history, the best epoch.
 
     Attributes:
         task: The labels and items of this pass.
-        first: The first pass, when this is the second one.
-        classifier: What learns.
+        first: The first pass, if this is the second one.
+        classifier: The classifier being trained.
         teacher: The rules.
-        targets: The targets of the next epoch: q_f, with the beliefs of neighbours where tags form chains.
-        factors: Learnt multipliers of the rules' weights, if they are learnt.
-        history: A row for each epoch that is done.
-        best: The epoch to answer with, so far.
-        best_epoch: Its number.
-        averaged_from: The epoch from which on the classifier's weights are averaged; None when they are not.
+        targets: Targets of the next epoch: q_f, with beliefs about pairs of neighbours if tags form chains.
+        factors: Learned multipliers of the rules' weights, if they are learned.
+        history: One row for each completed epoch.
+        best: The best epoch so far.
+        best_epoch: Number of the best epoch.
+        averaged_from: First epoch whose weights are averaged; None if they are not averaged.
     """
 
     def __init__(
@@ -246,15 +246,15 @@ class TrainingPass:
 
     @property
     def q_f(self) -> Beliefs:
-        """q_f[i, k], the targets of the next epoch."""
+        """Targets of the next epoch, q_f[i, k]."""
         return unit_beliefs(self.targets)
 
     def _refit_rule(self) -> StoppingRule | None:
-        """Of the second pass: as many epochs as the first one chose, of which the last few may be averaged."""
+        """Return the rule for the second pass: as many epochs as the first one chose, the last of them averaged."""
         if self.first is None:
             return None
         best = max(self.first.history, key=lambda row: row.stopping).epoch
-        # a run that is resumed with fewer epochs may have had more
+        # A run that is resumed with fewer epochs may already have run more.
         most = max(self._limits.epochs, len(self.first.history))
         length = min(max(self.first.best_epoch, best + self.first.task.min_averaged_epochs - 1), most)
         if supports_averaging(self.classifier) and self.first.task.min_averaged_epochs > 1 and length > best:
@@ -263,7 +263,7 @@ class TrainingPass:
         return FixedEpochs(self.first.best_epoch)
 
     def epochs(self) -> Iterator[int]:
-        """Yield the numbers of the epochs to run, counted from 1, until the stopping rule ends the pass."""
+        """Yield the numbers of the epochs to run, starting at 1, until the stopping rule ends the pass."""
         while len(self.history) < self.stopping.epochs and not self._is_stale:
             self._started = time.perf_counter()
             yield len(self.history) + 1
@@ -279,7 +279,7 @@ class TrainingPass:
 
         Args:
             epoch: The epoch.
-            targets: The targets of the next one, beliefs of units; q_f when not given.
+            targets: Targets of the next epoch, as beliefs of units; default q_f.
         """
         _require_numbers(epoch, len(self.history) + 1, self.classifier)
         scores = self._scores(epoch)
@@ -308,7 +308,7 @@ class TrainingPass:
             self._callback(row, self.stopping.epochs)
 
     def finish(self, reevaluate: Reevaluate) -> None:
-        """Give the classifier the weights of the best epoch, or the average, whose beliefs are then recomputed."""
+        """Set the classifier to the best epoch, or to the average of weights, whose beliefs are then recomputed."""
         self.classifier.restore(self._best_arrays | self._mean)
         if self._mean and self.best is not None:
             self.best = reevaluate(self.best)
@@ -316,7 +316,7 @@ class TrainingPass:
 
     @property
     def outcome(self) -> Epoch:
-        """The best epoch, once the pass is over."""
+        """The best epoch of a completed pass."""
         if self.best is None:
             raise OptionError("No epoch was run.")
         return self.best
@@ -325,11 +325,11 @@ class TrainingPass:
         """Add the weights of the last epoch to their running mean."""
         if self.averaged_from is not None and len(self.history) >= self.averaged_from:
             count = len(self.history) - self.averaged_from + 1
-            weights = averageable_weights(self._best_arrays)  # in this pass the last epoch is the best one
+            weights = averageable_weights(self._best_arrays)  # the last epoch of this pass is the best one
             self._mean = {name: _running_mean(self._mean.get(name, new), new, count) for name, new in weights.items()}
 
     def _scores(self, epoch: Epoch) -> dict[str, float]:
-        """Return all scores; only that of the dev items is used for stopping."""
+        """Return all scores; only the score of the dev items is used for stopping."""
         scores = {} if not is_scorable(self.task.corpus) else {"inference": score(self.task.corpus, epoch.targets)}
         teacher = self.teacher.reweight(epoch.factors)
         watched = dict(self.task.watched) | ({} if self.task.dev is None else {"dev": self.task.dev})
@@ -343,7 +343,7 @@ class TrainingPass:
     def _last_state(self) -> Arrays:
         targets = {"q_f": self.q_f} | ({} if self.factors is None else {"factors": self.factors})
         targets |= {PAIR: self.targets.pair} if isinstance(self.targets, ChainBeliefs) else {}
-        # under a name of its own: where the last epoch is the best one, its q_f is not written twice
+        # This array has a separate name: if the last epoch is the best one, its q_f is not written twice.
         targets |= {TARGETS: self.q_f} if self._warms_up else {}
         return _add_prefix(state_of(self.classifier), CLASSIFIER) | targets
 
@@ -362,7 +362,7 @@ class TrainingPass:
         return {"best_epoch": self.best_epoch, "best": best, "history": history, "averaged_from": self.averaged_from}
 
     def _resume(self) -> None:
-        """Go on from a checkpoint, when there is one; not from one whose average is of other epochs."""
+        """Resume from the checkpoint, if there is one whose average covers the same epochs."""
         found = None if self._checkpoint is None else self._checkpoint.load()
         if found is None:
             return
@@ -388,17 +388,17 @@ class TrainingPass:
 def _require_numbers(epoch: Epoch, number: int, classifier: Classifier) -> None:
     """Raise an error if an epoch diverged: neither later epochs nor predictions could recover."""
     if np.isnan(epoch.loss) or not all(np.isfinite(getattr(epoch, name)).all() for name in VIEWS):
-        remedy = "Look for extreme numbers among the features."
+        remedy = "Look for extreme values among the features."
         if hasattr(getattr(answering(classifier), "training", None), "learning_rate"):
             remedy = (
-                "Lower the learning rate (--set classifier.training.learning_rate=...), or look for extreme numbers "
+                "Lower the learning rate (--set classifier.training.learning_rate=...), or look for extreme values "
                 "among the features."
             )
-        raise DataError(f"Epoch {number} diverged: its loss or its beliefs are not numbers. {remedy}")
+        raise DataError(f"Epoch {number} diverged: its loss or its beliefs are not finite. {remedy}")
 
 
 def _running_mean(mean: NDArray[Any], new: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return the mean of `count` arrays, from that of all but the new one."""
+    """Return the mean of `count` arrays, given the mean of all but the new one."""
     return np.asarray(mean + (new - mean) / np.asarray(count, dtype=new.dtype))
 
 
@@ -407,5 +407,5 @@ def _add_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Arrays:
 
 
 def _strip_prefix(arrays: Arrays, prefix: str) -> Arrays:
-    """Those whose names begin with a prefix, without it."""
+    """Return the arrays whose names begin with a prefix, with the prefix removed."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

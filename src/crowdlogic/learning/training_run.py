@@ -1,4 +1,4 @@
-"""Train into a run directory: begun, interrupted, resumed, and done."""
+"""Train into a run directory: start, save checkpoints, resume and finish."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from crowdlogic.store.options import encode_options, find_python_object
 from crowdlogic.store.runs import write_run
 
 CHANGEABLE = ("epochs", "patience", "device")
-"""Options that may change when a run is resumed: how long to go on, and where."""
+"""Options that may change when a run is resumed."""
 
 
 def train_run(
@@ -54,15 +54,15 @@ def train_run(
 ) -> Run:
     """Fit a method and save it as a run directory, with a checkpoint after every epoch.
 
-    A fit that is interrupted or killed leaves a run that can be resumed, and that then ends as it would have. One that
-    fails before its first epoch is over leaves nothing.
+    A fit that is interrupted or killed leaves a run that can be resumed, with the same result as without interruption.
+    A fit that fails during its first epoch leaves nothing.
 
     Args:
-        folder: Where the run goes; a new or an empty folder, or with `resume` the run to go on with.
-        method: What to fit.
-        data: What to learn from.
-        resume: Whether to go on with a run that is there.
-        callback: Callback, called after each epoch.
+        folder: Folder of the run; it must be new or empty, or with `resume` an existing run.
+        method: The method to fit.
+        data: The training data.
+        resume: Whether to resume an existing run.
+        callback: Function called after each epoch.
     """
     home, method = Path(folder), with_named_classifier(method)
     if data.rules is not None:
@@ -87,7 +87,7 @@ def train_run(
 
 
 def describe_unsaved(home: Path, method: LearningMethod, data: TrainingData) -> Iterator[str]:
-    """What a run cannot hold because it is Python's, and what to do when it is loaded, in words."""
+    """Yield sentences on parts of a fit that a run cannot store, and how to supply them when loading it."""
     functions = () if data.rules is None or data.vocabulary is None else used_functions(data.rules, data.vocabulary)
     foreign = find_python_object(encode_options(method.classifier))
     is_foreign = foreign is not None or method.classifier.name not in CLASSIFIERS
@@ -95,19 +95,19 @@ def describe_unsaved(home: Path, method: LearningMethod, data: TrainingData) -> 
     call = f"crowdlogic.load_run({', '.join([repr(str(home)), *given])})"
     if functions:
         yield (
-            f"{home}: {' and '.join(functions)} {'is' if len(functions) == 1 else 'are'} Python code, which a run does "
-            f"not hold. Load it with the same predicates: {call}. Commands "
-            f"know those of installed packages (entry points of the group {PREDICATES.group})."
+            f"{home}: {' and '.join(functions)} {'is' if len(functions) == 1 else 'are'} Python code and not saved "
+            f"with the run. Pass the same predicates when you load it: {call}. Commands only know predicates of "
+            f"installed packages (entry points of the group {PREDICATES.group})."
         )
     if is_foreign:
         yield (
             f"{home}: the classifier {'holds' if foreign else 'is'} a {foreign or type(method.classifier).__name__} "
-            f"that was made in Python, which a run does not hold. Load it with the same one: {call}."
+            f"that was made in Python and is not saved with the run. Pass it when you load the run: {call}."
         )
 
 
 def _config(method: LearningMethod, data: TrainingData) -> dict[str, Any]:
-    """What is known of a run before it is fitted."""
+    """Return the config of a run before it is fitted."""
     return {
         "crowdlogic": __version__,
         "version": VERSION,
@@ -121,11 +121,11 @@ def _config(method: LearningMethod, data: TrainingData) -> dict[str, Any]:
 def check_checkpoint(
     last: Arrays, best: Arrays, note: Mapping[str, Any], data: TrainingData, model: AnnotatorModel
 ) -> None:
-    """Raise unless a fit of this data can go on from a checkpoint: all is of its type and its shape."""
+    """Raise an error unless a checkpoint fits this data: all arrays have the right type and shape."""
     history = read_history(require_entry(note, "history", list))
     best_epoch = require_entry(note, "best_epoch", int)
     if best_epoch not in range(1, len(history) + 1):
-        raise InvalidValueError(f"the best epoch is {best_epoch}, and the history has {len(history)}")
+        raise InvalidValueError(f"the best epoch is {best_epoch}, but the history has {len(history)}")
     require_numbers(require_entry(note, "best"), "the best epoch", entries=NUMBERS)
     beliefs = (data.corpus.n_units, data.labels.n_classes)
     _check_beliefs(last, best, beliefs)
@@ -142,7 +142,7 @@ def check_checkpoint(
 
 
 def _check_beliefs(last: Arrays, best: Arrays, shape: tuple[int, int]) -> None:
-    """Raise unless beliefs and targets are distributions of all units, and those of neighbours have their shape."""
+    """Raise an error unless beliefs and targets are distributions over all units, and pairs have the right shape."""
     for name in VIEWS:
         require_distributions(_require_array(best, name), shape, name)
     require_distributions(_require_array(last, "q_f"), shape, "q_f")
@@ -154,7 +154,7 @@ def _check_beliefs(last: Arrays, best: Arrays, shape: tuple[int, int]) -> None:
 
 
 def annotator_model(method: LearningMethod) -> AnnotatorModel:
-    """Return the model by which a method judges annotators."""
+    """Return the annotator model of a method."""
     model: AnnotatorModel = getattr(method, "annotators", ConfusionMatrices())
     return model
 
@@ -166,17 +166,17 @@ def _require_array(arrays: Arrays, name: str) -> NDArray[Any]:
 
 @contextmanager
 def _release_on_failure(home: Path) -> Iterator[None]:
-    """When a fit fails or is interrupted, note it in config.json, or remove a run without any epoch."""
+    """If a fit fails or is interrupted, note it in config.json, or remove the run if it has no completed epoch."""
     try:
         yield
-    except BaseException:  # an interrupt, too
-        with suppress(OSError):  # the disk may be full; then the run is still noted as running, and can be resumed
+    except BaseException:  # includes KeyboardInterrupt
+        with suppress(OSError):  # the disk may be full; the run is then still marked as running and can be resumed
             release(home)
         raise
 
 
 def owner_digests(method: LearningMethod, data: TrainingData) -> dict[str, str]:
-    """What a fit depends on, part by part, so that a checkpoint of another one is refused by what differs."""
+    """Return a digest of each input of a fit, so that a checkpoint of another fit is rejected."""
     vectors = getattr(method.classifier, "vectors", None)
     tables = {} if data.vocabulary is None else data.vocabulary.tables
     packed = None if data.rules is None else pack_rules(data.rules, data.vocabulary)
@@ -196,7 +196,7 @@ def owner_digests(method: LearningMethod, data: TrainingData) -> dict[str, str]:
 
 
 def _without(options: Any, names: tuple[str, ...]) -> Any:
-    """Nested options without those of some names."""
+    """Return nested options without those of some names."""
     if not isinstance(options, Mapping):
         return options
     return {name: _without(value, names) for name, value in options.items() if name not in names}

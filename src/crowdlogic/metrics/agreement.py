@@ -146,7 +146,7 @@ class PairCounts:
 
 
 def pairwise_agreement(labels: CrowdLabels) -> PairTable:
-    """Agreement and Cohen's kappa of every pair of annotators who share a unit."""
+    """Return agreement and Cohen's kappa of every pair of annotators who share a unit."""
     return pair_table(pair_counts(labels), len(labels.annotators))
 
 
@@ -187,7 +187,7 @@ def pair_counts(labels: CrowdLabels) -> PairCounts:
 
 
 def _chance(said: Cells, place: Cells, n: int, n_classes: int) -> Floats:
-    """sum_k A[p, k] B[p, k]."""
+    """Return sum_k A[p, k] B[p, k]."""
     who, other = np.divmod(said.key, max(n, 1))
     a, k = np.divmod(who, max(n_classes, 1))
     upper = a < other
@@ -262,7 +262,7 @@ def _sparse_cells(table: Any) -> Cells:
 
 
 def make_cells(key: Ints, value: Ints, size: int) -> Cells:
-    """Cells of a table of the given size, by their sorted numbers."""
+    """Return cells of a table of the given size, by their sorted numbers."""
     if size > ROOM * len(key):
         return Cells(key, value, None)
     table: Ints = np.zeros(size, dtype=np.int32 if value.max(initial=0) < 1 << 31 else np.int64)
@@ -317,7 +317,7 @@ def distinct_rows(counts: Ints) -> tuple[Ints, Ints]:
 
 
 def resample_sums(blocks: Blocks, replicates: int, rng: np.random.Generator) -> Floats:
-    """sums[r, d] over items drawn with replacement, as many as there are.
+    """Return sums[r, d] over items drawn with replacement, as many as there are.
 
     Fewer than two items cannot be resampled: then there are no replicates.
     """
@@ -432,7 +432,7 @@ def agreement(
 
 
 def resampling_blocks(labels: CrowdLabels) -> Blocks:
-    """What is resampled: documents, grouped by what they count, or whole sequences."""
+    """Return what is resampled: documents, grouped by what they count, or whole sequences."""
     counts = labels.votes(weighted=False)
     labelled = counts.sum(axis=1) > 0
     if not labels.is_sequential:
@@ -446,7 +446,7 @@ def resampling_blocks(labels: CrowdLabels) -> Blocks:
 
 
 def unit_contributions(counts: Floats | Ints) -> Floats:
-    """What each unit, with at least one label, adds to the Sums, in the order that `split_sums` takes apart."""
+    """Return what each unit, with at least one label, adds to the Sums, in the order that `split_sums` takes apart."""
     n = counts.sum(axis=1)
     squares = (counts**2).sum(axis=1)  # sum_k n_ik²
     pairable = n > 1
@@ -479,7 +479,7 @@ def krippendorff_alpha(sums: AgreementSums) -> Floats:
 
 
 def fleiss_kappa(sums: AgreementSums) -> Floats:
-    """Agreement beyond chance, over the room that chance leaves ([FLEISS71] eq. 7)."""
+    """Return agreement beyond chance, over the room that chance leaves ([FLEISS71] eq. 7)."""
     chance = (_class_chances(sums) ** 2).sum(axis=1)
     return _ratio(observed_agreement(sums) - chance, 1.0 - chance)
 

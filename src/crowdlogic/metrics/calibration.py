@@ -112,7 +112,7 @@ def check_beliefs(gold: Ints, beliefs: Beliefs) -> Bools:
 
 
 def _at(table: Floats | Bools, column: Ints) -> Floats:
-    """table[i, column[i]]."""
+    """Return table[i, column[i]]."""
     return np.asarray(np.take_along_axis(table, column[:, None].astype(np.intp), axis=1)[:, 0], dtype=np.float64)
 
 

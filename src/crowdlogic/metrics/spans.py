@@ -107,7 +107,7 @@ def match_spans(found: Spans, true: Spans) -> Bools:
 
 
 def precision_recall_f1(n_correct: Ints, n_predicted: Ints, n_gold: Ints) -> tuple[Floats, Floats, Floats]:
-    """Precision, recall and F1 of counts, element by element; 0 where there is nothing to divide by."""
+    """Return precision, recall and F1 of counts, element by element; 0 where there is nothing to divide by."""
     precision = np.asarray(n_correct / np.maximum(n_predicted, 1))
     recall = np.asarray(n_correct / np.maximum(n_gold, 1))
     f1 = np.asarray(2.0 * n_correct / np.maximum(np.add(n_predicted, n_gold), 1))

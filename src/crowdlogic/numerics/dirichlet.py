@@ -13,7 +13,7 @@ from crowdlogic.numerics.logspace import LOG_ZERO
 
 
 def expected_log(concentration: Floats, axis: int) -> Floats:
-    """E[log p] of Dirichlet distributions along an axis: digamma(a) - digamma(sum of a)."""
+    """Return E[log p] of Dirichlet distributions along an axis: digamma(a) - digamma(sum of a)."""
     from scipy.special import digamma
 
     total = digamma(concentration.sum(axis=axis, keepdims=True))
@@ -36,7 +36,7 @@ def divergence(posterior: Floats, prior: Floats, axis: int) -> float:
 
 
 def mean(concentration: Floats, axis: int) -> Floats:
-    """E[p] of Dirichlet distributions along an axis; zeros where every outcome is impossible."""
+    """Return E[p] of Dirichlet distributions along an axis; zeros where every outcome is impossible."""
     total = concentration.sum(axis=axis, keepdims=True)
     return np.asarray(concentration / np.where(total > 0, total, 1.0))
 

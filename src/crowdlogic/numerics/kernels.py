@@ -14,7 +14,7 @@ from crowdlogic.numerics.arrays import Ints
 
 
 def first_appearance_codes(keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
-    """Number distinct keys 0, 1, 2, ... in order of first appearance.
+    """Return number distinct keys 0, 1, 2, ... in order of first appearance.
 
     Returns:
         codes[n] of every key, and rows[c], the row in which code c appears first.

@@ -15,7 +15,7 @@ without NaN or warnings."""
 
 
 def safe_log(probability: Floats) -> Floats:
-    """Log p, with log 0 = LOG_ZERO and no warning."""
+    """Return log p, with log 0 = LOG_ZERO and no warning."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(probability))
 
@@ -36,7 +36,7 @@ def normalise(log_weight: Floats) -> tuple[Floats, Floats]:
 
 
 def log_sum_exp(log_weight: Floats, axis: int) -> Floats:
-    """Log of the sum of exponentials along an axis; LOG_ZERO where all entries are, without a warning."""
+    """Return log of the sum of exponentials along an axis; LOG_ZERO where all entries are, without a warning."""
     peak = log_weight.max(axis=axis, keepdims=True, initial=LOG_ZERO)
     shift = np.where(np.isfinite(peak), peak, 0.0)
     return safe_log(np.exp(log_weight - shift).sum(axis=axis)) + shift.squeeze(axis)

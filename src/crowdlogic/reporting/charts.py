@@ -32,7 +32,7 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten between low and high; with 2 and 5 times them when there are few."""
+    """Return powers of ten between low and high; with 2 and 5 times them when there are few."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     tens = [10.0**p for p in powers if low <= 10.0**p <= high]
     if len(tens) >= 3:
@@ -217,7 +217,7 @@ INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\
 
 
 def embed_json(value: Any) -> Markup:
-    """JSON for the inside of a script element: no character of it can end the element."""
+    """Return JSON for the inside of a script element: no character of it can end the element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character, escaped in INERT.items():
         text = text.replace(character, escaped)
@@ -225,7 +225,7 @@ def embed_json(value: Any) -> Markup:
 
 
 def show_place(place: str) -> str:
-    """Where a rule stands: my.rules, line 2; rules that a file includes are named by the file alone."""
+    """Return where a rule stands: my.rules, line 2; rules that a file includes are named by the file alone."""
     included = re.fullmatch(r"(.*):\d+ \(include .*\).*", place)
     if included:
         return included.group(1)
@@ -246,7 +246,7 @@ LETTER = 6.6
 
 
 def tag(name: str, *children: object, **attributes: object) -> Markup:
-    """One element: children and attribute values are escaped, `class_` is class, `font_size` is font-size."""
+    """Return one element: children and attribute values are escaped, `class_` is class, `font_size` is font-size."""
     parts = [
         f'{key.rstrip("_").replace("_", "-")}="{_value(one)}"' for key, one in attributes.items() if one is not None
     ]
@@ -283,7 +283,7 @@ class Plot:
 
 
 def text(x: float, y: float, words: object, *, anchor: str = "middle", class_: str = "tick", **more: object) -> Markup:
-    """Words at a position; control characters that could turn the line around are shown, not obeyed."""
+    """Return words at a position; control characters that could turn the line around are shown, not obeyed."""
     return tag("text", show_controls(str(words)), x=x, y=y, text_anchor=anchor, class_=class_, **more)
 
 
@@ -349,7 +349,7 @@ def finish_plot(
 
 
 def fit_words(words: str, room: float) -> str:
-    """Words cut so that they fit into a width."""
+    """Return words cut so that they fit into a width."""
     return cut(show_controls(words), max(int(room / LETTER), 3))
 
 
@@ -398,7 +398,7 @@ def histogram_chart(
     weak_below: float | None = None,
     whole: bool = False,
 ) -> Plot:
-    """Bars over the ranges between edges; those below `weak_below` are hatched as well as coloured.
+    """Return bars over the ranges between edges; those below `weak_below` are hatched as well as coloured.
 
     For whole numbers, each bar is centred on its number.
     """
@@ -427,7 +427,7 @@ def histogram_chart(
 
 
 def _column(ends: tuple[float, float], up: Scale, count: int, *, note: str, hatch: str | None) -> list[Markup]:
-    """One bar, never too low to be seen, hatched if asked for, and its figure above it where there is room."""
+    """Return one bar, never too low to be seen, hatched if asked for, and its figure above it where there is room."""
     tall = max(up(0) - up(count), 1.5) if count else 0.0
     box = {"x": ends[0] + 1, "y": up(0) - tall, "width": max(ends[1] - ends[0] - 2, 1.0), "height": tall}
     marks = [tag("rect", tooltip(note), class_="mark c6" if hatch else "mark c1", **box)]
@@ -550,7 +550,7 @@ def line_chart(
     show: Callable[[float], str] = format_percent,
     x_show: Callable[[float], str] = format_number,
 ) -> Plot:
-    """Lines that differ by colour, dashes and a name at their end; the chosen x is a marked vertical."""
+    """Return lines that differ by colour, dashes and a name at their end; the chosen x is a marked vertical."""
     frame = Frame()
     xs = [place for line in series for place, _ in line.points] or [0.0]
     ys = [figure for line in series for _, figure in line.points if math.isfinite(figure)] or [0.0, 1.0]

@@ -190,7 +190,7 @@ class DrawingError(CrowdLogicError, RuntimeError):
 
 
 def draw_png(pictures: Mapping[str, str]) -> dict[str, bytes]:
-    """PNG of every picture, drawn by an installed Chromium.
+    """Return PNG of every picture, drawn by an installed Chromium.
 
     Raises:
         DrawingError: There is none, or it failed.

@@ -118,14 +118,14 @@ def sort_by_importance(findings: Iterable[ReportFinding]) -> tuple[ReportFinding
 
 
 def share_histogram(shares: Floats, bins: int) -> Histogram:
-    """Shares in equal bins over [0, 1]; a value on an edge belongs to the bin above it."""
+    """Return shares in equal bins over [0, 1]; a value on an edge belongs to the bin above it."""
     edges = np.arange(bins + 1) / bins
     bin_of = np.clip(np.searchsorted(edges, shares, side="right") - 1, 0, bins - 1)
     return Histogram(tuple(edges.tolist()), tuple(np.bincount(bin_of, minlength=bins).tolist()))
 
 
 def count_histogram(numbers: Ints, most: int) -> Histogram:
-    """How often each whole number occurs, from 0; the last bin holds `most` and all above."""
+    """Return how often each whole number occurs, from 0; the last bin holds `most` and all above."""
     top = int(numbers.max(initial=0))
     counts = np.bincount(np.minimum(numbers, most), minlength=min(top, most) + 1)
     edges = [*range(len(counts)), max(top, 0) + 1]

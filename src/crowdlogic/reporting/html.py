@@ -65,7 +65,7 @@ TERMS = re.compile("|".join(rf"\b{re.escape(term)}\b" for term in sorted(GLOSSAR
 
 
 def gloss(text: str) -> Markup:
-    """Text as HTML, in which the first occurrence of each term carries its explanation."""
+    """Return text as HTML, in which the first occurrence of each term carries its explanation."""
     parts, at, seen = [], 0, set[str]()
     for found in TERMS.finditer(text):
         term = found.group()
@@ -111,14 +111,14 @@ def to_html(report: Report) -> str:
 
 
 def collect_highlights(report: Report, pages: Mapping[str, Page[Any]]) -> Highlights:
-    """What all pages together contribute to the overview."""
+    """Return what all pages together contribute to the overview."""
     found = [page.highlight(report.pages[name], report.task) for name, page in pages.items()]
     tiles = [tile for one in found for tile in one.tiles]
     return Highlights(tiles, [plot for one in found for plot in one.plots])
 
 
 def content_policy(*, style: str, scripts: tuple[str, ...]) -> str:
-    """What the page may load and run: its own style and scripts, and pictures that it holds itself."""
+    """Return what the page may load and run: its own style and scripts, and pictures that it holds itself."""
     allowed = " ".join(_hash(script) for script in scripts)
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; img-src data:; "
@@ -206,12 +206,12 @@ def show_interval(figure: Quantity) -> str:
 
 
 def show_text(value: Any) -> str:
-    """Text from data, cut and with control characters shown; the template escapes it."""
+    """Return text from data, cut and with control characters shown; the template escapes it."""
     return shorten(str(value))
 
 
 def gloss_text(value: Any) -> Markup:
-    """Text from data as `show_text` has it, with explanations of the field's words."""
+    """Return text from data as `show_text` has it, with explanations of the field's words."""
     return gloss(show_text(value))
 
 

@@ -214,7 +214,7 @@ def _with_gold(inputs: ReportInputs, gold: Answers | None) -> ReportInputs:
 
 
 def gold_codes(gold: Answers, estimate: Estimate, classes: Classes) -> Ints:
-    """gold[i] over the units of an estimate, as codes among the classes; UNKNOWN where it is not known."""
+    """Return gold[i] over the units of an estimate, as codes among the classes; UNKNOWN where it is not known."""
     if (gold.offsets is None) != (estimate.offsets is None):
         raise DataError(f"{gold.source}: documents and tagged sentences do not go together. Give gold of one kind.")
     position = {str(name): k for k, name in enumerate(classes)}

@@ -118,7 +118,7 @@ def explain_verdict(one: RuleVerdict) -> str:
 
 
 def verdict_table(verdicts: Sequence[RuleVerdict]) -> pl.DataFrame:
-    """One row per rule: the verdict, its reason, and the figures that it rests on.
+    """Return one row per rule: the verdict, its reason, and the figures that it rests on.
 
     Columns: rule; verdict; touched, the number of units; holds, with its interval from low to high; chance; weight, as
     given, and new_weight; gold_cases and gold_holds; reason.
@@ -233,6 +233,6 @@ def estimate_weights(
 
 
 def kl(q_b: Beliefs, q_a: Beliefs) -> Floats:
-    """KL(q_b || q_a) of each unit, in nats. q_b is 0 wherever q_a is."""
+    """Return KL(q_b || q_a) of each unit, in nats. q_b is 0 wherever q_a is."""
     ratio = np.where(q_b > 0, safe_log(q_b) - safe_log(np.where(q_b > 0, q_a, 1.0)), 0.0)
     return np.asarray((q_b * ratio).sum(axis=1))

@@ -189,7 +189,7 @@ def _hinges(form: Form, base: Floats) -> Floats:
 
 
 def soft_distances(block: Block, truth: Beliefs, predictions: Predictions) -> Floats:
-    """distance[g, c] where Label(i, k) itself has the truth truth[i, k], as in PSL, rather than 0 or 1."""
+    """Return distance[g, c] where Label(i, k) itself has the truth truth[i, k], as in PSL, rather than 0 or 1."""
     units = (block.first, block.second if block.second is not None else block.first)
     total = np.zeros((len(block.first), len(block.valid)))
     for form in block.violations:

@@ -69,7 +69,7 @@ class Finding:
 
 
 def own_facts(name: str) -> str:
-    """How to define a predicate."""
+    """Return how to define a predicate."""
     in_python = "in Python Vocabulary().table, or @vocabulary.predicate for a function"
     return f" To bring its facts: --table {name}=FILE ({in_python})."
 
@@ -91,7 +91,7 @@ def warning(place: Place, what: str) -> Finding:
 
 
 def find_problems(rule: Rule, vocabulary: Vocabulary, classes: Classes | None) -> list[Finding]:
-    """What is wrong with one rule, whatever the data."""
+    """Return what is wrong with one rule, whatever the data."""
     shapes = list(_check_shapes(rule, vocabulary))
     if shapes:
         return shapes
@@ -111,7 +111,7 @@ def find_problems(rule: Rule, vocabulary: Vocabulary, classes: Classes | None) -
 
 
 def _check_shapes(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
-    """Unknown predicates and wrong numbers of terms."""
+    """Yield unknown predicates and wrong numbers of terms."""
     for atom in rule.atoms:
         if atom.is_comparison:
             continue
@@ -204,7 +204,7 @@ def _check_class(term: Constant, classes: Classes | None) -> Iterator[Finding]:
 
 
 def _check_bound(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> Iterator[Finding]:
-    """Variables that nothing binds."""
+    """Yield variables that nothing binds."""
     bound = {variable.name for atom in binding_atoms(rule) if not atom.is_comparison for variable in atom.variables()}
     reported = set()
     for atom in rule.atoms:
@@ -235,7 +235,7 @@ def _check_bound(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> 
 
 
 def _check_derived(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> Iterator[Finding]:
-    """Derived texts whose deriving atom is not among the binding ones, so that they are only read."""
+    """Yield derived texts whose deriving atom is not among the binding ones, so that they are only read."""
     derived = {
         term.name
         for atom in binding_atoms(rule)
@@ -275,7 +275,7 @@ def check(
     vocabulary: Vocabulary | None = None,
     corpus: Corpus | None = None,
 ) -> list[Finding]:
-    """Everything wrong or odd about the rules, in the order of the file.
+    """Return everything wrong or odd about the rules, in the order of the file.
 
     Args:
         rules: What was read, or the text of rules.
@@ -311,7 +311,7 @@ def require_valid(rules: RuleSet, *, classes: Classes, vocabulary: Vocabulary, c
 
 
 def _find_misfits(rule: Rule, vocabulary: Vocabulary, corpus: Corpus) -> Iterator[Finding]:
-    """Predicates of tokens over documents, and the reverse; texts that are not there."""
+    """Yield predicates of tokens over documents, and the reverse; texts that are not there."""
     ours, theirs = ("tokens", "documents") if corpus.is_sequential else ("documents", "tokens")
     kinds = variable_kinds(rule, vocabulary)
     for atom in rule.atoms:
@@ -333,7 +333,7 @@ def _is_text(term: Term, kinds: dict[str, Kind]) -> bool:
 
 
 def _find_tautologies(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
-    """Rules that can never be violated."""
+    """Yield rules that can never be violated."""
     if isinstance(rule, ArithmeticRule):
         if all(any(v.summed for v in atom.variables()) for atom in rule.atoms) and _holds_always(rule):
             yield warning(rule.place, "this always holds, since a unit has exactly one class.")
@@ -379,7 +379,7 @@ def _find_duplicates(rules: Sequence[Rule]) -> Iterator[Finding]:
 
 
 def _find_hard_conflicts(rules: Sequence[Rule], vocabulary: Vocabulary) -> Iterator[Finding]:
-    """Hard rules with the same body that demand different classes: no class is left where the body holds."""
+    """Yield hard rules with the same body that demand different classes: no class is left where the body holds."""
     demanded: dict[object, tuple[Constant, Rule]] = {}
     for rule in rules:
         if rule.weight is not None or not isinstance(rule, LogicalRule) or len(rule.head) != 1:

@@ -106,7 +106,7 @@ def _log_potential(projector: Projector, ground: GroundRules, predictions: Predi
 
 
 def _lost_without(log_whole: Floats, without: Projection) -> Floats:
-    """What the log beliefs lose when something is left out."""
+    """Return what the log beliefs lose when something is left out."""
     return _centre(_difference(log_whole, safe_log(without.q_b)))
 
 
@@ -126,7 +126,7 @@ def _centre(log_part: Floats) -> Floats:
 
 
 def _residual(moved: Floats, parts: Sequence[Floats] | Floats) -> Floats:
-    """What the contributions leave unexplained, over the classes that stayed possible."""
+    """Return what the contributions leave unexplained, over the classes that stayed possible."""
     explained = _centre(np.sum(parts, axis=0)) if len(parts) else np.zeros_like(moved)
     open_to = (moved != LOG_ZERO) & (explained != LOG_ZERO)
     gap = np.where(open_to, moved, 0.0) - np.where(open_to, explained, 0.0)

@@ -210,7 +210,7 @@ def _with_literals(rule: LogicalRule, body: Iterable[list[Literal]], head: Itera
 
 
 def _choices(literal: Literal, groups: Groups, *, widens: bool) -> list[list[Literal]]:
-    """Sets of literals to choose among: one set with all constants where the group widens, else one set each."""
+    """Return sets of literals to choose among: one set with all constants where the group widens, else one set each."""
     literals = [Literal(atom, literal.negated) for atom in _atoms(literal.atom, groups)]
     return [literals] if widens else [[one] for one in literals]
 
@@ -256,7 +256,7 @@ def variable_kinds(rule: Rule, vocabulary: Vocabulary) -> dict[str, Kind]:
 
 
 def _unify_compared(kinds: dict[str, Kind], rule: Rule) -> dict[str, Kind]:
-    """What is compared with a unit or a class is one, too, unless something else is known of it."""
+    """Return what is compared with a unit or a class is one, too, unless something else is known of it."""
     compared = [
         (left.name, right.name)
         for left, right in (atom.terms for atom in rule.atoms if atom.is_comparison)

@@ -51,7 +51,7 @@ class Relation:
     truths: dict[int, Floats] = field(default_factory=dict)
 
     def take(self, rows: Ints | Bools) -> Relation:
-        """Some rows."""
+        """Return some rows."""
         size = int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows)
         columns = {name: column[rows] for name, column in self.columns.items()}
         return Relation(columns, size, {atom: truth[rows] for atom, truth in self.truths.items()})
@@ -103,7 +103,7 @@ def _matching_rows(
 
 
 def row_keys(left: Sequence[Ints], right: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """One whole number per row, equal exactly where all columns are."""
+    """Return one whole number per row, equal exactly where all columns are."""
     key_left = np.zeros(len(left[0]), dtype=np.int64)
     key_right = np.zeros(len(right[0]), dtype=np.int64)
     span = 1
@@ -265,7 +265,7 @@ class World:
         return self._text_facts(atom, predicate, constants, None)
 
     def _text_facts(self, atom: Atom, predicate: Predicate, constants: tuple[str, ...], inputs: Ints | None) -> Facts:
-        """Facts of a function: over all units, or over the derived texts that are asked about."""
+        """Return facts of a function: over all units, or over the derived texts that are asked about."""
         texts = self.texts if inputs is None else self.derived.texts.gather(inputs)
         codes: Ints = np.arange(len(texts)) if inputs is None else inputs
         try:
@@ -281,7 +281,7 @@ class World:
         return Facts((codes[rows],), None if (truth[rows] == 1).all() else truth[rows])
 
     def _answer(self, predicate: Predicate, texts: pl.Series, constants: tuple[str, ...], atom: Atom) -> pl.Series:
-        """What the function of a predicate says of texts; a word list is handed over as its words."""
+        """Return what the function of a predicate says of texts; a word list is handed over as its words."""
         if predicate.role is Role.function:
             return _check_answer(self._ask(predicate, texts.to_list(), constants), texts, predicate)
         kinds = [kind for kind in predicate.kinds if kind in FIXED]
@@ -304,7 +304,7 @@ class World:
         return self.vocabulary.word_lists[name]
 
     def _ask(self, predicate: Predicate, texts: list[str], constants: tuple[str, ...]) -> Any:
-        """What a user's own function says; of one that fails, which it is and how it is called."""
+        """Return what a user's own function says; of one that fails, which it is and how it is called."""
         try:
             return self._call(predicate, texts, *constants)
         except Exception as problem:

@@ -173,7 +173,7 @@ def constant_code(term: Term, kind: Kind, world: World) -> int:
 
 
 def _join_units(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
-    """Units that only Label and Predicted speak of: any unit, or the one that a constant names."""
+    """Return units that only Label and Predicted speak of: any unit, or the one that a constant names."""
     limit = row_limit(rule, world.max_rows)
     for atom in rule.atoms:
         if atom.is_comparison or find_predicate(atom, world.vocabulary).role not in (Role.latent, Role.predicted):
@@ -281,7 +281,7 @@ def violation(rule: Rule) -> tuple[Hinge, ...]:
 
 
 def applicability(rule: Rule) -> Hinge:
-    """How far the body of a rule holds: 1 for a rule without a body."""
+    """Return how far the body of a rule holds: 1 for a rule without a body."""
     if isinstance(rule, ArithmeticRule):
         return Hinge(1.0, ())
     return _clause([Literal(literal.atom, not literal.negated) for literal in rule.body], squared=False)
@@ -381,7 +381,7 @@ def _violable_rows(bound: BoundRule, evidence: dict[int, Floats | float]) -> Int
 
 
 def _group_by_units(bound: BoundRule, live: Ints, world: World) -> Iterator[tuple[Ints, dict[str, int]]]:
-    """Rows by which of their Label units coincide, and whether the earlier of two comes first: slots[column]."""
+    """Yield rows by which of their Label units coincide, and whether the earlier of two comes first: slots[column]."""
     names = [column_name(term) for term in label_units(bound.rule, world.vocabulary)]
     columns = [bound.rows.columns[name][live] for name in names]
     first = columns[0] if columns else np.zeros(0, dtype=np.int64)
@@ -410,7 +410,7 @@ def _three_units_error(bound: BoundRule, names: Sequence[str], row: int, world: 
 
 
 def _group_by_classes(bound: BoundRule, rows: Ints, world: World) -> Iterator[tuple[Ints, dict[str, Ints]]]:
-    """Rows by the classes in those of their columns that Label or an open comparison refers to."""
+    """Yield rows by the classes in those of their columns that Label or an open comparison refers to."""
     names = sorted(_classes_in_rows(bound, world))
     if not names:
         yield rows, {}
@@ -548,7 +548,7 @@ class _FormBuilder:
 
 
 def _add_evidence(base: Floats, coefficient: float, truth: Floats | float) -> Floats:
-    """Base + coefficient * truth, where either may be one for all rows, by row, or by row and assignment."""
+    """Return base + coefficient * truth, where either may be one for all rows, by row, or by row and assignment."""
     part = np.asarray(coefficient * np.asarray(truth))
     if base.ndim == 1 and part.ndim == 2:
         base = base[:, None]
@@ -614,7 +614,7 @@ class GroundRules:
         return all(rule.is_static for rule in self.rules)
 
     def only(self, chosen: Sequence[int]) -> GroundRules:
-        """Some of the rules, by position."""
+        """Return some of the rules, by position."""
         rules = tuple(self.rules[place] for place in chosen)
         terms = list(_predicted_terms(rules))
         return replace(

@@ -40,7 +40,7 @@ TRUTH = "truth"
 
 
 def pack_rules(rules: RuleSet, vocabulary: Vocabulary | None = None) -> PackedRules:
-    """Rules as plain data. Word lists are read from their files; no other file is.
+    """Return rules as plain data. Word lists are read from their files; no other file is.
 
     Args:
         rules: What was read.
@@ -139,7 +139,7 @@ def _written_name(key: str, vocabulary: Vocabulary) -> str:
 
 
 def _table_frame(table: Table) -> pl.DataFrame:
-    """Facts as a frame: a column per place, and the truth when it is not always 1."""
+    """Return facts as a frame: a column per place, and the truth when it is not always 1."""
     columns = {f"{place}": series for place, series in enumerate(table.arguments, start=1)}
     return pl.DataFrame(columns if table.truth is None else {**columns, TRUTH: table.truth})
 

@@ -44,7 +44,7 @@ Node: TypeAlias = "Tree[Token] | Token"
 
 
 def kind(node: Node) -> str:
-    """Which production made a node."""
+    """Return which production made a node."""
     return str(node.data) if isinstance(node, Tree) else node.type
 
 
@@ -127,7 +127,7 @@ class TermBuilder:
         return self.place(last, len(self.lines[last - 1].rstrip()) + 1)
 
     def at(self, node: Node) -> Place:
-        """Where a node begins."""
+        """Return where a node begins."""
         token = node if isinstance(node, Token) else first_token(node)
         return self.place(token.line or 1, token.column or 1)
 
@@ -190,7 +190,7 @@ class LinearBuilder:
     terms: TermBuilder
 
     def difference(self, left: Node, right: Node) -> Linear:
-        """Left minus right, as summands on the left and a constant on the right."""
+        """Return left minus right, as summands on the left and a constant on the right."""
         ours, constant = self._linear(left, 0)
         theirs, other = self._linear(right, 0)
         return ours + [replace(term, coefficient=-term.coefficient) for term in theirs], other - constant

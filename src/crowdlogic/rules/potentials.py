@@ -37,7 +37,7 @@ class PerUnit(StrEnum):
 
 
 def check_per_unit(per_unit: PerUnit | str) -> PerUnit:
-    """How groundings add up, by name."""
+    """Return how groundings add up, by name."""
     if per_unit not in list(PerUnit):
         raise OptionError(f"per_unit: {per_unit!r} is neither sum nor mean.")
     return PerUnit(per_unit)
@@ -212,7 +212,7 @@ def _add_units(part: _Contribution, penalty: Floats, forbidden: Bools) -> None:
 
 
 def combine_pairs(parts: Sequence[_Contribution], n_units: int, size: int) -> Pairs:
-    """One table for each pair of units: the sum of the tables of every block."""
+    """Return one table for each pair of units: the sum of the tables of every block."""
     first, second, edges = _edges(parts, n_units)
     total = _Total.empty(len(first), size)
     for part, edge in zip(parts, edges, strict=True):

@@ -118,7 +118,7 @@ def estimate_transitions(
     strength: float = 0.1,
     floor: float = FLOOR,
 ) -> TransitionTable:
-    """Sample statistics: how often tag k' follows k under the beliefs, taken as independent.
+    """Return sample statistics: how often tag k' follows k under the beliefs, taken as independent.
 
     Args:
         beliefs: q[i, k]; a majority vote or a posterior.

@@ -204,7 +204,7 @@ class RunCheckpoint:
             return self._read(self._unseal(get_json(self.place / STATE)))
 
     def _unseal(self, sealed: Any) -> Any:
-        """What `_seal` wrapped, if it is the same to the bit."""
+        """Return what `_seal` wrapped, if it is the same to the bit."""
         content = self._entry(sealed, "content", dict)
         if self._entry(sealed, CHECKSUM, str) != sha256(_dump(content)):
             raise FormatError(f"{self.place / STATE}: {OTHER_FILE} {RESTART}")
@@ -277,7 +277,7 @@ def _is_own(name: str) -> bool:
 
 
 def _seal(content: Mapping[str, Any]) -> bytes:
-    """JSON with its own checksum. NaN stays NaN, where `put_json` would make null out of it."""
+    """Return JSON with its own checksum. NaN stays NaN, where `put_json` would make null out of it."""
     plain = json.loads(_dump(content))
     return _dump({CHECKSUM: sha256(_dump(plain)), "content": plain})
 

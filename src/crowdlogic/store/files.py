@@ -53,7 +53,7 @@ def put_json(path: Path, value: Any) -> str:
 
 
 def json_bytes(value: Any) -> bytes:
-    """What `put_json` writes."""
+    """Return what `put_json` writes."""
     return (json.dumps(to_plain(value), ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
 
 
@@ -79,7 +79,7 @@ def put_arrays(path: Path, arrays: Arrays, *, metadata: Mapping[str, str] | None
 
 
 def _system_error(problem: Exception) -> OSError:
-    """What the system said when safetensors could not write, such as that the disk is full."""
+    """Return what the system said when safetensors could not write, such as that the disk is full."""
     number = OS_ERROR.search(str(problem))
     code = errno.EIO if number is None else int(number[1])
     return OSError(code, os.strerror(code))
@@ -100,7 +100,7 @@ def sync_file(draft: Path) -> str:
 
 
 def to_plain(value: Any) -> Any:
-    """What JSON can hold: numbers of numpy as Python's, and null for NaN and infinities."""
+    """Return what JSON can hold: numbers of numpy as Python's, and null for NaN and infinities."""
     if isinstance(value, Mapping):
         return {str(key): to_plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -111,7 +111,7 @@ def to_plain(value: Any) -> Any:
 
 
 def get_json(path: Path, *, remedy: str = DAMAGED_RUN) -> Any:
-    """What `put_json` wrote."""
+    """Return what `put_json` wrote."""
     content = read_own_bytes(path)
     try:
         return json.loads(content.decode("utf-8"), parse_int=_parse_whole_number)
@@ -120,7 +120,7 @@ def get_json(path: Path, *, remedy: str = DAMAGED_RUN) -> Any:
 
 
 def get_lines(path: Path, *, remedy: str = DAMAGED_RUN) -> list[Any]:
-    """What `put_lines` wrote."""
+    """Return what `put_lines` wrote."""
     content = read_own_bytes(path)
     try:
         lines = content.decode("utf-8").splitlines()
@@ -140,12 +140,12 @@ def _parse_whole_number(digits: str) -> int:
 
 
 def get_arrays(path: Path, *, remedy: str = DAMAGED_RUN) -> NamedArrays:
-    """What `put_arrays` wrote."""
+    """Return what `put_arrays` wrote."""
     return get_arrays_and_metadata(path, remedy=remedy)[0]
 
 
 def get_arrays_and_metadata(path: Path, *, remedy: str = DAMAGED_RUN) -> tuple[NamedArrays, dict[str, str]]:
-    """What `put_arrays` wrote: the arrays, and the texts about them."""
+    """Return what `put_arrays` wrote: the arrays, and the texts about them."""
     from safetensors import SafetensorError, safe_open
 
     found = _existing(path)
@@ -158,7 +158,7 @@ def get_arrays_and_metadata(path: Path, *, remedy: str = DAMAGED_RUN) -> tuple[N
 
 
 def get_table(path: Path, *, remedy: str = DAMAGED_RUN) -> pl.DataFrame:
-    """What `put_table` wrote."""
+    """Return what `put_table` wrote."""
     found = _existing(path)
     try:
         with open_regular(found, follow=False) as file:  # a path would be taken for a pattern where it has brackets

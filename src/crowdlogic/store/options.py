@@ -61,7 +61,7 @@ def _suggest(name: str, known: list[str], current: Callable[[str], Any]) -> str:
 
 
 def _decode_fields(kind: type, changes: Mapping[str, Any], where: str, current: Any) -> dict[str, Any]:
-    """What the fields of a dataclass are changed to, by name; `current` says what each one is."""
+    """Return what the fields of a dataclass are changed to, by name; `current` says what each one is."""
     hints = get_type_hints(kind)
     known = [field.name for field in fields(kind) if field.init]
     decoded = {}
@@ -131,7 +131,7 @@ def _is_required(field: Any) -> bool:
 
 
 def _default(field: Any) -> Any:
-    """What a field is unless it is given; None where it must be."""
+    """Return what a field is unless it is given; None where it must be."""
     if field.default_factory is not MISSING:
         return field.default_factory()
     return None if field.default is MISSING else field.default
@@ -173,7 +173,7 @@ def _simple(kind: Any, value: Any) -> Any:
 
 
 def _array(value: Any) -> Any:
-    """Nested lists of numbers as an array, or _UNFIT."""
+    """Return nested lists of numbers as an array, or _UNFIT."""
     try:
         found = np.array(value) if isinstance(value, list) else None
     except ValueError:  # rows of different lengths
@@ -272,7 +272,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 
 def parse_changes(texts: Iterable[str]) -> dict[str, Any]:
-    """Nested changes from texts such as classifier.filters=50; a value is TOML's, or else the text itself."""
+    """Return nested changes from texts such as classifier.filters=50; a value is TOML's, or else the text itself."""
     changes: dict[str, Any] = {}
     for text in texts:
         path, equals, value = text.partition("=")

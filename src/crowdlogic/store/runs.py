@@ -222,7 +222,7 @@ def items_table(corpus: Corpus) -> pl.DataFrame:
 
 
 def _split(values: Any, corpus: Corpus, kind: Any) -> pl.Series:
-    """What each unit has as one list per sequence."""
+    """Return what each unit has as one list per sequence."""
     bounds = [] if corpus.offsets is None else corpus.offsets.tolist()
     return pl.Series([list(values[begin:end]) for begin, end in pairwise(bounds)], dtype=pl.List(kind))
 
@@ -264,7 +264,7 @@ def _bounds(columns: dict[str, pl.Series]) -> Ints | None:
 
 
 def _flatten(series: pl.Series, lengths: Ints, name: str) -> pl.Series:
-    """What `_split` made, as one value per unit again."""
+    """Return what `_split` made, as one value per unit again."""
     if not isinstance(series.dtype, pl.List):
         raise InvalidValueError(f"{ITEMS}: {name} holds what does not belong there")
     return series.filter(pl.Series(lengths > 0)).explode()  # an empty list would explode to a missing value
@@ -314,7 +314,7 @@ def put_rules(folder: Path, packed: PackedRules) -> tuple[dict[str, Any], dict[s
 
 
 def get_rules(folder: Path, stored: Any, files: Collection[str]) -> PackedRules:
-    """What `put_rules` wrote.
+    """Return what `put_rules` wrote.
 
     Args:
         folder: The run.

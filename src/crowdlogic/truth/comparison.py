@@ -78,7 +78,7 @@ def compare_methods(
 
 
 def _to_methods(given: Any) -> list[TruthMethod]:
-    """Methods, or their names; one alone is a list of one."""
+    """Return methods, or their names; one alone is a list of one."""
     several = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     return [as_truth_method(one) for one in several]
 
@@ -120,7 +120,7 @@ MANY_BACKWARDS = 0.25
 
 
 def warning_signs(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
-    """One sentence for every sign that the estimate should not be relied on."""
+    """Yield one sentence for every sign that the estimate should not be relied on."""
     if labels.n_classes > 1 and np.count_nonzero(estimate.answered) >= FEW_ITEMS:
         yield from _collapse(labels, estimate)
         yield from _backwards(labels, estimate)
@@ -144,7 +144,7 @@ def _collapse(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
 
 
 def _backwards(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
-    """Annotators whose labels count against what they say."""
+    """Yield annotators whose labels count against what they say."""
     if estimate.confusion is None:
         return
     right = np.diagonal(estimate.confusion, axis1=1, axis2=2)

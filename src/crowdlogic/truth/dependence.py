@@ -52,7 +52,7 @@ LEAST_SKILL = 0.05
 
 
 def posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = None) -> Floats:
-    """q[i, k] from the share of each class in the votes of a unit (perhaps weighted) and from votes[i, k].
+    """Return q[i, k] from the share of each class in the votes of a unit (perhaps weighted) and from votes[i, k].
 
     Args:
         shares: shares[i, k].
@@ -63,13 +63,13 @@ def posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = Non
 
 
 def log_posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = None) -> Floats:
-    """Log q[i, k] of `posterior_of_votes` up to a constant of each unit."""
+    """Return log q[i, k] of `posterior_of_votes` up to a constant of each unit."""
     log_odds = vote_log_odds(common_accuracy(votes, times), max(shares.shape[1], 2))
     return np.asarray(shares * (row_sums(votes) * log_odds)[:, None])
 
 
 def common_accuracy(votes: Floats, times: Floats | None = None) -> float:
-    """How often an annotator is right, from how often two labels of one unit agree."""
+    """Return how often an annotator is right, from how often two labels of one unit agree."""
     n, n_classes = row_sums(votes), votes.shape[1]
     pairable = n > 1
     if n_classes < 2 or not pairable.any():
@@ -91,7 +91,7 @@ def accuracy_of_agreement(agreement: float | None, n_classes: int) -> float:
 
 
 def vote_log_odds(accuracy: float, n_classes: int) -> float:
-    """What a vote for a class adds to its log odds."""
+    """Return what a vote for a class adds to its log odds."""
     return float(np.log(accuracy * (n_classes - 1) / (1.0 - accuracy)))
 
 
@@ -121,7 +121,7 @@ class VotePatterns:
     times: Floats
 
     def expand(self, table: Floats) -> Floats:
-        """table[i, k] from table[p, k]."""
+        """Return table[i, k] from table[p, k]."""
         return np.take(table, self.pattern, axis=0)
 
     def determine(self, table: Floats) -> bool:
@@ -173,7 +173,7 @@ class Dependence:
         return self.with_alpha(nominal_alpha(votes, times))
 
     def with_alpha(self, alpha: float) -> Calibration:
-        """What it makes of labels with that alpha of Krippendorff's."""
+        """Return what it makes of labels with that alpha of Krippendorff's."""
         return Calibration(
             source=self.source,
             correlation=self.strength * float(np.sqrt(max(alpha, 0.0))),
@@ -299,7 +299,7 @@ def with_range_of_sums(calibration: Calibration, mean: Floats, variance: Floats,
 
 
 def label_sharpness(votes: Floats, correlation: float) -> Floats:
-    """sharpness[i] = 1 / (1 + correlation (n_i - 1)), one over the design effect of the n_i labels of a unit."""
+    """Return sharpness[i] = 1 / (1 + correlation (n_i - 1)), one over the design effect of the n_i labels of a unit."""
     n = row_sums(votes)
     return np.asarray(1.0 / design_effect(n, correlation))
 

@@ -92,7 +92,7 @@ class Ensemble:
     def pooled(
         self, labels: CrowdLabels, members: Sequence[Member], *, fitting: Fitting, times: Floats | None = None
     ) -> Estimate:
-        """What the members state, pooled; times[i], if given, is how many units have the labels of unit i."""
+        """Return what the members state, pooled; times[i], if given, is how many units have the labels of unit i."""
         votes = labels.votes()
         calibration = None if self.dependence is None else self.dependence.calibration(votes, times)
         beliefs = pool(members, votes, calibration)

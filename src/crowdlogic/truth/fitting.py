@@ -560,7 +560,7 @@ def _pattern_codes(labels: CrowdLabels, fixed: Ints) -> Ints | None:
 
 
 def _digits(labels: CrowdLabels, rows: Ints | slice = slice(None)) -> Ints:
-    """What each label adds to the number of its unit."""
+    """Return what each label adds to the number of its unit."""
     partial = labels.negated is not None
     base = (2 if partial else 1) * labels.n_classes + 1
     place = np.int64(base) ** np.arange(len(labels.annotators), dtype=np.int64)

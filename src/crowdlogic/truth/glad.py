@@ -143,7 +143,7 @@ def first_ease(block: Shard, _p: Arrays, _state: Arrays) -> tuple[Arrays, Arrays
 
 
 def _curvature(x: Floats) -> Floats:
-    """lambda(x) = tanh(x / 2) / (4 x), which is 1/8 at 0."""
+    """Return lambda(x) = tanh(x / 2) / (4 x), which is 1/8 at 0."""
     small = np.abs(x) < 1e-6
     return np.where(small, 0.125, np.tanh(x / 2) / np.where(small, 1.0, 4 * x))
 

@@ -246,7 +246,7 @@ def _measure_pairs(
 
 
 def _measure_pair(label_a: Ints, label_b: Ints, others: Floats) -> tuple[float, float, float, float, float]:
-    """What `_measure_pairs` says about one pair, within strata of the others' votes."""
+    """Return what `_measure_pairs` says about one pair, within strata of the others' votes."""
     n, n_classes = others.shape
     # Strata: the two leading classes of the others, then how far the first one leads
     ranked = np.argsort(-others, axis=1, kind="stable")
@@ -338,7 +338,7 @@ def _beyond_skill(first: Ints, second: Ints, kappa: Floats, common: Floats, fami
 
 
 def _discoveries(above: Floats, variance: Floats, rate: float) -> Bools:
-    """Which pairs are significantly above, with the false discovery rate controlled ([BH95])."""
+    """Return which pairs are significantly above, with the false discovery rate controlled ([BH95])."""
     from scipy.special import ndtr
 
     p_value = 1.0 - ndtr(above / np.sqrt(np.maximum(variance, 1e-12)))
@@ -351,7 +351,7 @@ def _discoveries(above: Floats, variance: Floats, rate: float) -> Bools:
 
 
 def _link(first: Ints, second: Ints, strength: Floats, n_annotators: int, least: float) -> Ints:
-    """Groups by average linkage, down to a mean strength of `least`; pairs without a strength count as zero."""
+    """Return groups by average linkage, down to a mean strength of `least`; pairs without a strength count as zero."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 

@@ -113,7 +113,7 @@ def _hash_names(names: pl.Series) -> Hashes:
 
 
 def _scramble(numbers: Hashes) -> Hashes:
-    """Numbers up to 2^64 as others that look random, one to one ([SPLITMIX])."""
+    """Return numbers up to 2^64 as others that look random, one to one ([SPLITMIX])."""
     mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -264,6 +264,6 @@ def distances(labels: CrowdLabels, votes: Floats) -> tuple[Floats, Floats]:
 
 
 def _unit_scale(votes: Floats) -> Floats:
-    """Votes scaled to a maximum of one per unit, so that ties do not depend on the scale of the weights."""
+    """Return votes scaled to a maximum of one per unit, so that ties do not depend on the scale of the weights."""
     peak = votes.max(axis=1, keepdims=True, initial=0.0)
     return votes / np.where(peak > 0, peak, 1.0)

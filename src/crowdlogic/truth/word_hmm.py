@@ -142,7 +142,7 @@ class WordHMM:
         return self.engine.scatter(found) if found else None
 
     def first_state(self, q: Beliefs) -> State:
-        """Parameters from beliefs, as if neighbours were independent."""
+        """Return parameters from beliefs, as if neighbours were independent."""
         annotators = self.model.from_counts(self.engine, expected_counts(self.engine, q))
         return annotators.arrays() | self.chain.from_beliefs(q) | self.words.concentrations(q, self.word_count)
 
@@ -156,7 +156,7 @@ class WordHMM:
         return following | {name: found[name] + self.word_count for name in self.words.features()}, bound
 
     def _sweep(self, state: State, *, keep: bool = False) -> tuple[Arrays, Beliefs | None]:
-        """One pass of forward-backward over all shards."""
+        """Return one pass of forward-backward over all shards."""
         chain = {name: dirichlet.expected_log(state[name], axis=-1) for name in ("transitions", "start")}
         chain |= {name: dirichlet.expected_log(state[name], axis=0) for name in self.words.features()}
         log_table = self.model.load(state).log_table
@@ -170,7 +170,7 @@ class WordHMM:
         return sum_evidence(self.engine, self.model.load(state).log_table) + self.words.log_likelihood(state)
 
     def beliefs(self, state: State) -> Beliefs:
-        """q[i, k]."""
+        """Return q[i, k]."""
         return np.asarray(self._sweep(state, keep=True)[1])
 
     def best_path(self, state: State) -> Ints:

@@ -93,7 +93,7 @@ def write_relabel_list(
 
 
 def relabel_table(estimate: Estimate, labels: CrowdLabels, corpus: Corpus | None) -> pl.DataFrame:
-    """One row per item, the least sure first: item, text, label, confidence, votes, chosen, p_<class>.
+    """Return one row per item, the least sure first: item, text, label, confidence, votes, chosen, p_<class>.
 
     `chosen` says that these items were not drawn at random: corrected and given as known truths, they must not be taken
     for a sample of all items.
@@ -189,7 +189,7 @@ def methods_to_compare(names: Sequence[str], labels: CrowdLabels, *, option: str
 
 
 def anchors_of(known: Answers, labels: CrowdLabels) -> dict[Any, Any]:
-    """Item -> true class (or the tags of a sequence) from answers that are known to be true."""
+    """Return item -> true class (or the tags of a sequence) from answers that are known to be true."""
     truths = _name_truths(known, labels)
     if known.at_random is None:
         return truths
@@ -606,12 +606,12 @@ def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) 
 
 
 def unit_noun(estimate: Estimate) -> str:
-    """What an answer is called."""
+    """Return what an answer is called."""
     return "label" if estimate.offsets is None else "tag"
 
 
 def describe_estimate(estimate: Estimate) -> str:
-    """What was answered, in one clause."""
+    """Return what was answered, in one clause."""
     kind = (
         f"{pluralise(len(estimate.items), 'sentence')}, {pluralise(len(estimate.answer), 'token')}"
         if estimate.offsets is not None

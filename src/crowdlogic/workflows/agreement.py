@@ -46,7 +46,7 @@ class AgreementResult:
     notices: tuple[str, ...]
 
     def table(self) -> ResultTable:
-        """One row per coefficient."""
+        """Return one row per coefficient."""
         rows = [(one.title, one.value, one.low, one.high) for one in self.coefficients]
         columns = ["coefficient", "value", f"from ({self.level:.0%})", "to"]
         return ResultTable(title=f"agreement in {self.labels}", columns=columns, rows=rows)

@@ -167,7 +167,7 @@ class DemoResult:
         )
 
     def table(self) -> ResultTable:
-        """One row per method."""
+        """Return one row per method."""
         titles = {self.default: f"{self.default} (default)", WITH_RULE: f"{WITH_RULE} with the rule"}
         rows = [
             (titles.get(row["method"], row["method"]), *(percent(row[name], digits=1) for name in SCORES))

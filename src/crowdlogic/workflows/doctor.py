@@ -232,7 +232,7 @@ class Capabilities:
 
 
 def find_capabilities(labels: CrowdLabels, facts: LabelFacts) -> Capabilities:
-    """What the labels allow. Nothing is fitted, so it is quick."""
+    """Return what the labels allow. Nothing is fitted, so it is quick."""
     suitable, partial = applicable_methods(labels), labels.negated is not None
     refused = {
         name: "it models the tags of sentences" if needs_sequences(name) and not labels.is_sequential else PARTIAL
@@ -261,7 +261,7 @@ def _agreement(labels: CrowdLabels) -> list[Capability]:
 
 
 def _reliability(labels: CrowdLabels) -> Capability:
-    """Credible intervals of the annotators, and how many of these gave too few labels for a narrow one."""
+    """Return credible intervals of the annotators, and how many of these gave too few labels for a narrow one."""
     name = "reliability of annotators with intervals"
     if not (labels.labels_per_unit() > 1).any():
         return Capability(name=name, possible=False, remark="no two annotators labelled the same unit")
@@ -347,7 +347,7 @@ class Diagnosis:
         return f"{self.file}: {self.title}, {self.contents}."
 
     def tables(self) -> list[ResultTable]:
-        """What the file holds, and what it allows."""
+        """Return what the file holds, and what it allows."""
         columns, found = ["what", "found"], []
         if self.columns:
             rows = [*self.columns.items(), *([("not used", ", ".join(self.unused))] if self.unused else [])]
@@ -586,7 +586,7 @@ def _describe_other_contents(options: DoctorOptions, format: FileFormat) -> Diag
 
 
 def _attempt(read: Callable[[], Contents]) -> Contents | None:
-    """What a reader gives; None where it refuses."""
+    """Return what a reader gives; None where it refuses."""
     try:
         return read()
     except (DataError, OptionError):

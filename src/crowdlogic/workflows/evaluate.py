@@ -155,7 +155,7 @@ def _describe_missing(missing: int, n: int, policy: Unanswered, *, is_tags: bool
 
 
 def _inputs_by_file(options: EvaluateOptions) -> dict[str, InputOptions]:
-    """How each file is read: a column goes to the files that have it, the format to both."""
+    """Return how each file is read: a column goes to the files that have it, the format to both."""
     files = [path for path in (options.predicted, options.gold) if path is not None and not Path(path).is_dir()]
     given = InputOptions(format=options.format, columns=options.columns)
     found = given.by_file(*files, optional=UNNEEDED) if files else {}

@@ -213,7 +213,7 @@ def _is_own_output(path: Path) -> bool:
 
 
 def relabel_path(out: str | Path) -> Path:
-    """Where items to label again go: the file's name with .relabel before its suffix (and before .gz)."""
+    """Return where items to label again go: the file's name with .relabel before its suffix (and before .gz)."""
     path = Path(out)
     zipped = ".gz" if path.suffix == ".gz" else ""
     bare = path.with_suffix("") if zipped else path
@@ -239,7 +239,7 @@ GUESSED = (*NEEDED, "text")
 
 
 def guess_columns(table: pl.DataFrame, known: Mapping[str, str]) -> dict[str, str]:
-    """Role -> column as far as the contents decide it, those that are known among them; empty where they do not.
+    """Return role -> column as far as the contents decide it, those that are known among them; empty where they do not.
 
     Args:
         table: The table.
@@ -367,7 +367,7 @@ class InputOptions(ReadOptions):
         return read_answers(path, format=self.format, columns=self.columns)
 
     def by_file(self, labels: str, *others: str | None, optional: Sequence[str] = ()) -> dict[str, InputOptions]:
-        """These options for each of several files: a column or a format goes to the files that it fits.
+        """Return these options for each of several files: a column or a format goes to the files that it fits.
 
         Args:
             labels: The file that the options are about in the first place.
@@ -381,7 +381,7 @@ class InputOptions(ReadOptions):
 
 
 def parse_columns(texts: Iterable[str] | None) -> dict[str, str]:
-    """Role -> column from texts such as item=task_number, or several in one: item=task_number,label=answer."""
+    """Return role -> column from texts such as item=task_number, or several in one: item=task_number,label=answer."""
     given = [part for text in texts or () for part in _split_list(text)]
     pairs = [_split_pair(text, "--column", "role=name, such as item=task_number") for text in given]
     chosen: dict[str, str] = {}
@@ -433,7 +433,7 @@ def _format_for(path: str, given: str | None) -> str | None:
 def _columns_by_file(
     chosen: Mapping[str, str], formats: Mapping[str, str | None], optional: Sequence[str]
 ) -> dict[str, Mapping[str, str]]:
-    """Role -> column for each file: of those that were given, those that the file has."""
+    """Return role -> column for each file: of those that were given, those that the file has."""
     if not chosen or len(formats) == 1:  # a single file is read with all options, and reports a missing column itself
         return dict.fromkeys(formats, chosen)
     headers = {path: _header(path, formats[path]) for path in formats}

@@ -60,7 +60,7 @@ class MethodComparison:
     notices: tuple[str, ...]
 
     def table(self) -> ResultTable:
-        """One row per method."""
+        """Return one row per method."""
         first = self.results[0]
         columns = [
             "method",
@@ -139,7 +139,7 @@ def compare_truth_methods(options: CompareOptions) -> MethodComparison:
 
 
 def _disagreement(results: Sequence[MethodResult], agreement: Floats, default: str) -> Iterator[str]:
-    """Which methods answer many units differently from the default."""
+    """Yield which methods answer many units differently from the default."""
     names = [one.name for one in results]
     if default not in names:
         return

@@ -174,7 +174,7 @@ class PanelResult:
         return f"{said}."
 
     def table(self) -> ResultTable:
-        """One row per judge, the most reliable first."""
+        """Return one row per judge, the most reliable first."""
         hits, seen = self.judge_scores()
         given, found = self.labels.labels_per_annotator(), self.found
         low, high = found.reliability_range
@@ -187,7 +187,7 @@ class PanelResult:
         return ResultTable(title="judges", columns=columns, rows=rows)
 
     def _remark(self, j: int) -> str:
-        """What the verdict says about a judge's similarity to others."""
+        """Return what the verdict says about a judge's similarity to others."""
         group, family, names = self.found.similarity.group, self.found.similarity.family, self.names
         copies = [names[i] for i in np.flatnonzero(group == group[j]) if i != j]
         alike = [names[i] for i in np.flatnonzero(family == family[j]) if i != j and names[i] not in copies]
@@ -304,7 +304,7 @@ def compare_with_people(
 
 
 def join_gold(labels: CrowdLabels, answers: Answers, values: Floats | None) -> tuple[CrowdLabels, Ints, Floats | None]:
-    """Labels with the classes of the gold, gold[i], and score[n] if the labels were finer than the gold.
+    """Return labels with the classes of the gold, gold[i], and score[n] if the labels were finer than the gold.
 
     Args:
         labels: The labels.
@@ -384,7 +384,7 @@ def _refuse_stray(source: str, labels: CrowdLabels, values: Floats) -> None:
 
 
 def _gold_notices(labels: CrowdLabels, gold: Ints, source: str) -> list[str]:
-    """What is suspicious about gold: a judge who agrees with all of it may have made it."""
+    """Return what is suspicious about gold: a judge who agrees with all of it may have made it."""
     size = len(labels.annotators)
     on_gold = gold[labels.unit] != UNKNOWN
     hit = on_gold & (gold[labels.unit] == labels.label)

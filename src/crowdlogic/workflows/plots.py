@@ -63,7 +63,7 @@ class Figure:
 
 
 def plot_reliability(source: Source, labels: CrowdLabels | None = None, *, gold: Any = None) -> Figure:
-    """Whom to trust: each annotator's reliability, with its interval, against how much they labelled.
+    """Return whom to trust: each annotator's reliability, with its interval, against how much they labelled.
 
     Args:
         source: A run, a fit, an estimate (then with its labels), or labels alone.
@@ -76,7 +76,7 @@ def plot_reliability(source: Source, labels: CrowdLabels | None = None, *, gold:
 def plot_confusion(
     source: Source, labels: CrowdLabels | None = None, *, annotator: Any = None, gold: Any = None
 ) -> Figure:
-    """What an annotator says by what is true; the one with the most labels unless named.
+    """Return what an annotator says by what is true; the one with the most labels unless named.
 
     Args:
         source: A run, a fit, an estimate (then with its labels), or labels alone.
@@ -113,7 +113,7 @@ def plot_calibration(source: Source, labels: CrowdLabels | None = None, *, gold:
 
 
 def plot_agreement(source: Source, labels: CrowdLabels | None = None) -> Figure:
-    """How far annotators agree: every coefficient, with its interval.
+    """Return how far annotators agree: every coefficient, with its interval.
 
     Args:
         source: Labels, or what was made from them.
@@ -126,7 +126,7 @@ def plot_agreement(source: Source, labels: CrowdLabels | None = None) -> Figure:
 
 
 def plot_confidence(source: Source, labels: CrowdLabels | None = None) -> Figure:
-    """How sure the answers are.
+    """Return how sure the answers are.
 
     Args:
         source: A run, a fit, an estimate (then with its labels), or labels alone.
@@ -136,7 +136,7 @@ def plot_confidence(source: Source, labels: CrowdLabels | None = None) -> Figure
 
 
 def plot_training(source: Run | Learned, *, figure: str = "loss") -> Figure:
-    """What happened by epoch.
+    """Return what happened by epoch.
 
     Args:
         source: A run or a fit.
@@ -146,7 +146,7 @@ def plot_training(source: Run | Learned, *, figure: str = "loss") -> Figure:
 
 
 def _inputs(source: Source, labels: CrowdLabels | None, gold: Any) -> ReportInputs:
-    """What the report would be made from."""
+    """Return what the report would be made from."""
     if isinstance(source, CrowdLabels):
         return _inputs(aggregate(source), source, gold)
     if isinstance(source, Estimate):
@@ -183,7 +183,7 @@ def _without_annotators(estimate: Estimate, labels: CrowdLabels, chosen: Any) ->
 
 
 def _figure(inputs: ReportInputs, page: str, name: str, missing: str) -> Figure:
-    """One plot of a page of the report."""
+    """Return one plot of a page of the report."""
     made = PAGES.load(page)
     found = made.compute(Context(inputs=inputs))
     groups: Sequence[Sequence[Plot]] = () if found is None else tuple(made.draw(found, inputs.task).values())
@@ -243,7 +243,7 @@ class NotebookProgress:
 
 
 def import_display() -> Any:
-    """IPython's way to show things, if this is a notebook."""
+    """Return IPython's way to show things, if this is a notebook."""
     try:
         from IPython import display, get_ipython
     except ImportError:

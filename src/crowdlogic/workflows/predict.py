@@ -153,14 +153,14 @@ def _read_texts(options: PredictOptions) -> tuple[Corpus, list[str]]:
 
 
 def _score(corpus: Corpus, answer: Ints, classes: Classes) -> tuple[str, float] | None:
-    """How right the answers are by the gold of the items; None where there is none."""
+    """Return how right the answers are by the gold of the items; None where there is none."""
     if not is_scorable(corpus):
         return None
     return score_name(classes, sequential=corpus.is_sequential), score_answers(corpus.with_classes(classes), answer)
 
 
 def _to_estimate(method: str, corpus: Corpus, beliefs: Beliefs, classes: Classes, *, answer: Ints) -> Estimate:
-    """Beliefs on items that nobody labelled, as an Estimate."""
+    """Return beliefs on items that nobody labelled, as an Estimate."""
     return Estimate(
         method=method,
         beliefs=beliefs,

@@ -58,7 +58,7 @@ from crowdlogic.workflows.inputs import InputOptions, check_outputs, require_fol
 
 
 def report_explainer(learned: Learned) -> Explain:
-    """Why units of a run got their answers; nothing where its method cannot say."""
+    """Return why units of a run got their answers; nothing where its method cannot say."""
     if not is_explicable(learned):
         return explain_nothing
     corpus = learned.task.corpus
@@ -199,7 +199,7 @@ def _is_export(folder: str) -> bool:
 
 
 def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
-    """Labels, aggregated as `aggregate` does by default, and what it said of them."""
+    """Return labels, aggregated as `aggregate` does by default, and what it said of them."""
     if options.labels is not None:
         raise OptionError(f"{options.folder}: is a file of labels itself. Leave --labels out, or name an estimate.")
     if options.folder == STANDARD_STREAM:
@@ -232,7 +232,7 @@ def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tu
 
 
 def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
-    """What the report is about, and how its items are explained."""
+    """Return what the report is about, and how its items are explained."""
     for option, given in (("anchors", options.anchors), ("groups", options.groups), ("ordered", options.ordered)):
         if given is not None:
             raise OptionError(f"{home}: its answers are made already. Give --{option} to `aggregate` instead.")
@@ -282,7 +282,7 @@ def _unexplained_notice(home: Path, absent: Sequence[str]) -> tuple[str, ...]:
 
 
 def _compare(inputs: ReportInputs, methods: Sequence[str], seed: int) -> list[MethodResult]:
-    """Other methods on the same labels, and what the report is about among them."""
+    """Return other methods on the same labels, and what the report is about among them."""
     names = methods_to_compare(methods, inputs.labels, option="--compare")
     chosen = [configured_method(name, seed=seed) for name in names]
     found = compare_methods(chosen, inputs.labels, inputs.corpus, gold=inputs_gold(inputs))
@@ -290,7 +290,7 @@ def _compare(inputs: ReportInputs, methods: Sequence[str], seed: int) -> list[Me
 
 
 def compare_itself(inputs: ReportInputs, known: set[str]) -> list[MethodResult]:
-    """What the report is about, as one method among others, unless it is there already."""
+    """Return what the report is about, as one method among others, unless it is there already."""
     name, gold = inputs.estimate.method, inputs_gold(inputs)
     record = inputs.record
     seconds = [row.get("seconds") for row in (*record.history, *record.refit_history)] if record is not None else []
@@ -324,7 +324,7 @@ def describe_flagged(report: Report) -> str:
 
 
 def describe_page(page: Path) -> str:
-    """Where the page and its figures are, in words."""
+    """Return where the page and its figures are, in words."""
     return f"{page} ({page.with_suffix('.json').name} beside it)"
 
 

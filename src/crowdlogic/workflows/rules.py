@@ -151,7 +151,7 @@ class AuditedRules:
     notices: tuple[str, ...]
 
     def table(self) -> ResultTable:
-        """One row per rule."""
+        """Return one row per rule."""
         names = ["rule", "groundings", "coverage", "holds", "95 %", "by chance", "weight", "verdict"]
         return ResultTable(title=self.title, columns=names, rows=[_audit_row(one) for one in self.audits])
 
@@ -257,7 +257,7 @@ class WrittenSuggestions:
         return f"{count} -> {self.out}. Read each one; then: crowdlogic train --rules {self.out}"
 
     def table(self) -> ResultTable:
-        """One row per rule."""
+        """Return one row per rule."""
         names = ["rule", "shape", "units", "holds", "by chance"]
         found = [(one.rule, one.shape, one.verdict) for one in self.suggested.suggestions]
         rows = [(shorten_name(rule), shape, v.units, percent(v.holds), percent(v.chance)) for rule, shape, v in found]

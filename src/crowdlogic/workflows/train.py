@@ -170,7 +170,7 @@ class TrainOptions:
         }
 
     def override(self, below: Mapping[str, Any], *, where: str) -> TrainOptions:
-        """These options over others, which are plain data: from a file, or of the run that is resumed.
+        """Return these options over others, which are plain data: from a file, or of the run that is resumed.
 
         Args:
             below: What holds where these options are None.
@@ -472,7 +472,7 @@ def _contents(corpus: Corpus) -> list[str] | list[tuple[str, ...]]:
 
 
 def _rule_notices(data: TrainingData) -> Iterator[str]:
-    """What is odd about the rules; what is wrong with them stops the training before it begins."""
+    """Yield what is odd about the rules; what is wrong with them stops the training before it begins."""
     rules, classes = data.rules, data.labels.classes
     if rules is None:
         return
@@ -606,7 +606,7 @@ def _interruptible(folder: Path) -> Iterator[None]:
 
 
 def _explain_failure(folder: Path, problem: OSError | MemoryError) -> str:
-    """What failed, what is saved, and how to go on."""
+    """Return what failed, what is saved, and how to go on."""
     what = "not enough memory"
     if isinstance(problem, OSError):
         what = f"{problem.filename or folder}: {problem.strerror or problem}"
@@ -617,7 +617,7 @@ def _explain_failure(folder: Path, problem: OSError | MemoryError) -> str:
 
 
 def _verdict_notices(run: Run) -> Iterator[str]:
-    """One line for each rule whose weight the labels lowered, or that they contradict."""
+    """Yield one line for each rule whose weight the labels lowered, or that they contradict."""
     factors = run.teacher.factors
     for place, one in enumerate(run.audit):
         said = f"{one.place}: {shorten_name(one.rule)}: {one.reason}"
@@ -715,7 +715,7 @@ class TrainingOutcome:
 
 
 def describe_scales(scales: PredictionScales) -> str:
-    """What the confidence on new items rests on, in one sentence."""
+    """Return what the confidence on new items rests on, in one sentence."""
     by_name = {"student": scales.student} | ({} if scales.teacher == scales.student else {"teacher": scales.teacher})
     if scales.student.source is ScaleSource.nothing:
         return "On new items the confidence is not calibrated: give items with gold (--dev), or hold items out."

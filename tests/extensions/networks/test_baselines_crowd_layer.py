@@ -187,7 +187,9 @@ def test_rules_are_refused() -> None:
     task = review_task()
     labels = label_task(task, np.stack([symmetric_confusion(0.8, 2)] * 3))
 
-    with pytest.raises(OptionError, match=r"^crowd-layer has no place for rules. Use logic-lncl, or leave them out.$"):
+    with pytest.raises(
+        OptionError, match=r"^crowd-layer does not support rules. Use logic-lncl, or leave the rules out.$"
+    ):
         CrowdLayer(KimCNN()).fit(task.corpus, labels, rules=parse_rules("1.0: include contrast('but')"))
 
 

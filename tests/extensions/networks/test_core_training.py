@@ -26,6 +26,6 @@ def test_a_network_that_diverges_is_told_to_learn_slower() -> None:
         LogicLNCL(classifier=fast, limits=TrainingLimits(epochs=9, held_out=None)).fit(corpus, labels)
 
     assert re.sub(r"^Epoch \d", "Epoch N", str(refused.value)) == (
-        "Epoch N diverged: its loss or its beliefs are not numbers. Lower the learning rate (--set "
-        "classifier.training.learning_rate=...), or look for extreme numbers among the features."
+        "Epoch N diverged: its loss or its beliefs are not finite. Lower the learning rate (--set "
+        "classifier.training.learning_rate=...), or look for extreme values among the features."
     )

@@ -25,6 +25,6 @@ def test_chains_and_no_folds_are_refused() -> None:
         LogicLNCL(folds=0)
 
     assert str(chains.value) == (
-        "folds: the tags of bilstm-crf form chains, for which there is no cross-fitting. Leave it at 1."
+        "folds: bilstm-crf models chains of tags, for which cross-fitting is not available. Use folds = 1."
     )
-    assert str(none.value) == "folds: 0 is not a number of folds. 1 is without cross-fitting."
+    assert str(none.value) == "folds must be at least 1, got 0. Use 1 to disable cross-fitting."

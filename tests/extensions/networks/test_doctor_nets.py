@@ -150,5 +150,5 @@ def test_rules_and_classifiers_that_are_no_network_are_refused(weighted: bool, n
 
     with pytest.raises(OptionError, match=rf"^{name} requires a neural network, which linear is not\. Choose kim-cnn"):
         DoctorNets(Linear(), weighted).fit(task.corpus, labels)
-    with pytest.raises(OptionError, match=rf"^{name} has no place for rules."):
+    with pytest.raises(OptionError, match=rf"^{name} does not support rules."):
         DoctorNets(KimCNN(), weighted).fit(task.corpus, labels, rules=parse_rules("1.0: include contrast('but')"))

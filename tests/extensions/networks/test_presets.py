@@ -67,9 +67,9 @@ def test_every_reading_has_rules_or_transitions(reading: str) -> None:
 
 
 def test_an_unknown_reading_is_refused() -> None:
-    with pytest.raises(OptionError, match="reading: expected one of"):
+    with pytest.raises(OptionError, match="reading must be one of"):
         ner(TAGS, reading="literal")
-    with pytest.raises(OptionError, match="reading: expected one of steady, paper; got 'released'"):
+    with pytest.raises(OptionError, match="reading must be one of steady, paper; got 'released'"):
         sentiment(reading="released")
 
 

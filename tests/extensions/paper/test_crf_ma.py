@@ -325,7 +325,7 @@ def test_what_has_no_place_in_it_is_refused() -> None:
         CRFMA().fit(made.corpus, made.labels)
     with pytest.raises(LabelError, match=r"^crf-ma does not support weights of labels\."):
         CRFMA(limits=TrainingLimits(held_out=None)).fit(corpus, replace(labels, weight=np.full(labels.n_labels, 0.5)))
-    with pytest.raises(OptionError, match=r"^crf-ma has no place for rules\."):
+    with pytest.raises(OptionError, match=r"^crf-ma does not support rules\."):
         CRFMA().fit(corpus, labels, rules=parse_rules("1.0: Label(T, 'I') -> Label(T, 'O')"))
     with pytest.raises(OptionError, match=r"^crf-ma requires a crf, not linear\."):
         CRFMA(Linear())

@@ -47,7 +47,7 @@ def test_rules_are_refused() -> None:
     for method in (AggNet(), Raykar()):
         with pytest.raises(OptionError) as refused:
             method.fit(MADE.corpus, MADE.labels, rules=rules)
-        assert str(refused.value) == f"{method.name} has no place for rules. Use logic-lncl, or leave them out."
+        assert str(refused.value) == f"{method.name} does not support rules. Use logic-lncl, or leave the rules out."
 
 
 def test_an_empty_set_of_rules_is_none() -> None:

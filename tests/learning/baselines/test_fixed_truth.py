@@ -77,7 +77,7 @@ def test_answers_about_other_labels_are_refused():
     answers = KnownAnswers(DawidSkene().infer(MADE.labels, MADE.corpus))
     fewer = MADE.labels.take_items(np.arange(50))
 
-    with pytest.raises(CorpusError, match="120 units, the labels about 50"):
+    with pytest.raises(CorpusError, match="120 units, the labels 50"):
         answers.infer(fewer)
 
 

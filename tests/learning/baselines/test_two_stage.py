@@ -54,7 +54,7 @@ def test_gold_without_gold_is_refused() -> None:
     made = simulate_sentiment(0, items=30, annotators=8)
     corpus = type(made.corpus)(made.corpus.items, texts=made.corpus.texts)
 
-    with pytest.raises(CorpusError, match=r"The items have no gold to learn. Give gold, or choose another method."):
+    with pytest.raises(CorpusError, match=r"The items have no gold to train on. Add gold, or choose another method."):
         Gold().fit(corpus, made.labels)
 
 
@@ -124,7 +124,7 @@ def test_gold_holds_no_labels_out() -> None:
 
 @pytest.mark.parametrize("method", [TwoStage, Gold])
 def test_no_epochs_at_all_are_refused(method: type) -> None:
-    with pytest.raises(OptionError, match=r"epochs and patience must be 1 or more, not 0 and 5."):
+    with pytest.raises(OptionError, match=r"epochs and patience must be at least 1, got 0 and 5."):
         method(limits=TrainingLimits(epochs=0))
 
 

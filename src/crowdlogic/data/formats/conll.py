@@ -213,14 +213,14 @@ class Conll(FileFormat):
         raise FormatError(f"{file.name}: CoNLL holds tagged sentences, and a table is needed here.")
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels and tokens, with one column of tags per annotator."""
+        """Return labels and tokens, with one column of tags per annotator."""
         if options.wide:
             raise OptionError("wide: CoNLL has a column per annotator as it is. Leave --wide out.")
         _refuse_columns(file, options.columns)
         return _crowd_from_columns(parse_columns(file.content, file.name), options.classes)
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
-        """Tokens, and gold from the one column of tags, where there is one."""
+        """Return tokens, and gold from the one column of tags, where there is one."""
         _refuse_columns(file, columns)
         return corpus_from_columns(parse_columns(file.content, file.name, untagged=True))
 
@@ -229,7 +229,7 @@ class Conll(FileFormat):
         return answers_from_gold(self.read_corpus(file, columns), file.name)
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
-        """One column of tags per annotator, NOT_SEEN where an annotator gave none."""
+        """Return one column of tags per annotator, NOT_SEEN where an annotator gave none."""
         if corpus is None or corpus.tokens is None or labels.offsets is None:
             raise _needs_sentences(target)
         require_single_tags(labels)
@@ -245,13 +245,13 @@ class Conll(FileFormat):
         )
 
     def encode_corpus(self, corpus: Corpus, target: str) -> bytes:
-        """Tokens with their gold tags."""
+        """Return tokens with their gold tags."""
         if corpus.tokens is None or corpus.offsets is None:
             raise _needs_sentences(target)
         return encode_columns(corpus.items, corpus.tokens, corpus.offsets, columns=[gold_tags(corpus)])
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
-        """Tokens with the tags that were chosen."""
+        """Return tokens with the tags that were chosen."""
         if estimate.offsets is None:
             raise self._cannot_write(target, "a table", "encode_table")
         if corpus is None or corpus.tokens is None:
@@ -277,7 +277,7 @@ def _refuse_columns(file: InputFile, columns: Mapping[str, str] | None) -> None:
 
 
 def _crowd_from_columns(columns: ConllColumns, classes: Sequence[Any] | None) -> Crowd:
-    """Labels and tokens of a file with one column of tags per annotator."""
+    """Return labels and tokens of a file with one column of tags per annotator."""
     n_annotators = len(columns.annotators)
     seen = (columns.tags != NOT_SEEN).to_numpy()
     cell = np.flatnonzero(seen)  # cell = unit * n_annotators + annotator
@@ -311,7 +311,7 @@ def _suspicious_columns(columns: ConllColumns) -> tuple[str, ...]:
 
 
 def corpus_from_columns(columns: ConllColumns) -> Corpus:
-    """Tokens and gold of a file with one column of tags; tokens alone of a file with none."""
+    """Return tokens and gold of a file with one column of tags; tokens alone of a file with none."""
     tokens = tuple(columns.tokens.to_list())
     if not len(columns.annotators):
         return Corpus(columns.items, tokens=tokens, offsets=columns.offsets)
@@ -327,7 +327,7 @@ def corpus_from_columns(columns: ConllColumns) -> Corpus:
 
 
 def _tags_by_annotator(labels: CrowdLabels) -> list[list[str]]:
-    """tags[j][i], what annotator j gave unit i."""
+    """Return tags[j][i], what annotator j gave unit i."""
     names = np.array([*map(str, labels.classes), NOT_SEEN], dtype=object)
     columns = []
     for j in range(len(labels.annotators)):
@@ -362,7 +362,7 @@ class Conll2003(FileFormat):
         return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(DOCUMENT)
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:  # noqa: ARG002
-        """Tokens from the first column, gold from the last."""
+        """Return tokens from the first column, gold from the last."""
         return corpus_from_columns(parse_columns(_first_and_last(file), file.name))
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:  # noqa: ARG002
@@ -370,11 +370,11 @@ class Conll2003(FileFormat):
         return answers_from_gold(self.read_corpus(file), file.name)
 
     def encode_corpus(self, corpus: Corpus, target: str) -> bytes:
-        """Tokens with their gold tags."""
+        """Return tokens with their gold tags."""
         return _encode(corpus, corpus.offsets, gold_tags(corpus), target)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
-        """Tokens with the tags that were chosen."""
+        """Return tokens with the tags that were chosen."""
         return _encode(corpus, estimate.offsets, answer_tags(estimate), target)
 
 

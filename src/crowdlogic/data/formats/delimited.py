@@ -182,7 +182,7 @@ def _guess_separator(header: bytes) -> str:
 
 
 def _rows(content: bytes, name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Row number and fields, by Python's own reader, which can say where it stumbles. The header is row 1."""
+    """Yield row number and fields, by Python's own reader, which can say where it stumbles. The header is row 1."""
     whole = content.removeprefix(BYTE_ORDER_MARK)
     try:
         text = whole.decode("utf-8")

@@ -208,7 +208,7 @@ def _width(chunk: dict[int, Any], leaf: dict[int, Any]) -> int:
 
 
 def _column_bounds(chunk: dict[int, Any], size: int) -> tuple[int, int]:
-    """Where the pages of a column begin and end, in a file of that size (or its part before the footer)."""
+    """Return where the pages of a column begin and end, in a file of that size (or its part before the footer)."""
     begin = _int(chunk, DATA_PAGE)
     if DICTIONARY_PAGE in chunk and 0 < _int(chunk, DICTIONARY_PAGE) < begin:
         begin = _int(chunk, DICTIONARY_PAGE)

@@ -153,7 +153,7 @@ class FileFormat(Protocol):
         raise self._cannot_read(file, "texts or tokens")
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
-        """One class per item or token: the answers of a method, or gold."""
+        """Return one class per item or token: the answers of a method, or gold."""
         raise self._cannot_read(file, "one answer per item")
 
     def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:

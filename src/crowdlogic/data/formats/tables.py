@@ -37,7 +37,7 @@ NUMBERS = pl.List(pl.Float64)
 
 
 def labels_table(labels: CrowdLabels, *, only_text: bool = False) -> pl.DataFrame:
-    """Labels as a long table: item, annotator, label (or tags, as lists or as text), and what else is known."""
+    """Return labels as a long table: item, annotator, label (or tags, as lists or as text), and what else is known."""
     if labels.is_sequential:
         return _tagged_sentences_table(labels, only_text=only_text)
     table = labels.to_frame()
@@ -45,7 +45,7 @@ def labels_table(labels: CrowdLabels, *, only_text: bool = False) -> pl.DataFram
 
 
 def _tagged_sentences_table(labels: CrowdLabels, *, only_text: bool) -> pl.DataFrame:
-    """One row per (sentence, annotator) with its tags. A sentence seen in part cannot be written this way."""
+    """Return one row per (sentence, annotator) with its tags. A sentence seen in part cannot be written this way."""
     require_whole_labels(labels, "A table of tags")
     require_single_tags(labels)
     item, annotator, pair = labels.annotations()
@@ -115,7 +115,7 @@ def answer_tags(estimate: Estimate) -> list[str]:
 
 
 def _split(values: list[Any], offsets: Ints, dtype: pl.List) -> pl.Series:
-    """One list per sentence."""
+    """Return one list per sentence."""
     return pl.Series([values[start:end] for start, end in pairwise(offsets.tolist())], dtype=dtype)
 
 
@@ -141,7 +141,7 @@ class TableFormat(FileFormat):
     only_text: ClassVar[bool] = False
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels from a long table, or from a wide one if the options say so."""
+        """Return labels from a long table, or from a wide one if the options say so."""
         table, source = self.read_table(file)
         if options.single and not options.wide:
             table = add_unnamed_annotator(table, options.columns)
@@ -160,7 +160,7 @@ class TableFormat(FileFormat):
         return Crowd(labels) if corpus is None else Crowd(*align(labels, corpus))
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
-        """Texts from a table with item and text, sentences from one with tokens; gold from a label or tags."""
+        """Return texts from a table with item and text, sentences from one with tokens; gold from a label or tags."""
         table, source = self.read_table(file)
         return corpus_from_table(table, source, columns)
 
@@ -169,7 +169,7 @@ class TableFormat(FileFormat):
         return answers_from_table(*self.read_table(file), columns)
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:  # noqa: ARG002
-        """Labels as a long table; for sequences one row per tagged sentence."""
+        """Return labels as a long table; for sequences one row per tagged sentence."""
         return self.encode_table(labels_table(labels, only_text=self.only_text), target)
 
     def encode_corpus(self, corpus: Corpus, target: str) -> Encoded:
@@ -238,7 +238,7 @@ def _answers_from_labels(table: pl.DataFrame, roles: Mapping[str, str], source: 
 
 
 def _read_beliefs(table: pl.DataFrame, classes: tuple[str, ...], source: TableSource) -> Beliefs:
-    """q[i, k] from the p_ columns, which must be probabilities."""
+    """Return q[i, k] from the p_ columns, which must be probabilities."""
     columns = [f"{PROBABILITY_PREFIX}{name}" for name in classes]
     numbers = [number_column(table[name], name, source, error=DataError).fill_null(np.nan) for name in columns]
     beliefs = pl.DataFrame(numbers).to_numpy()

@@ -38,7 +38,7 @@ LARGEST_NUMBER = 2.0**53
 
 
 def code_labels(labels: Names, source: TableSource, classes: Sequence[Any] | None = None) -> tuple[Ints, Classes]:
-    """Codes of a column of labels, and the classes they mean: those given, or those found, sorted.
+    """Return codes of a column of labels, and the classes they mean: those given, or those found, sorted.
 
     An empty cell, null or NaN means that no label was given, and has the code -1. A label that is not among given
     classes is refused; so are lists (several labels at once) and fractions (measurements): a label is one class.
@@ -113,7 +113,7 @@ def _refuse_fractions(codes: Ints, numbers: Names, source: TableSource) -> None:
 
 
 def _code_among(codes: Ints, names: Names, classes: Classes, source: TableSource) -> tuple[Ints, Classes]:
-    """Codes among given classes. Names are compared as text, so that --classes 0,1 fits a column of numbers."""
+    """Return codes among given classes. Names are compared as text, so that --classes 0,1 fits a column of numbers."""
     if len(set(classes)) != len(classes) or not classes:
         raise OptionError(f"classes: {name_list(classes)} names a class twice or none at all. Give each class once.")
     position = find(as_text(names), pl.Series([str(name) for name in classes], dtype=pl.String))
@@ -126,7 +126,7 @@ def _code_among(codes: Ints, names: Names, classes: Classes, source: TableSource
 
 
 def parse_weights(column: Names, source: TableSource, rows: Ints) -> Floats:
-    """Weight of the rows that are taken, finite and not negative."""
+    """Return weight of the rows that are taken, finite and not negative."""
     taken = column.gather(rows)
     numbers = number_column(taken, "weight", source)
     wrong = (numbers.is_null() | ~numbers.is_finite() | (numbers < 0)).fill_null(value=True)
@@ -165,7 +165,7 @@ def parse_times(column: Names, source: TableSource) -> Floats:
 
 
 def _parse_moments(column: Names) -> Names:
-    """Times written as text; of the usual ways of writing them the one that reads the most rows."""
+    """Return times written as text; of the usual ways of writing them the one that reads the most rows."""
     tidy = column.str.strip_chars().str.replace("T", " ", literal=True).str.replace(r"(Z|[+-]00:?00)$", "")
     formats = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d")
     read = [tidy.str.to_datetime(form, strict=False, time_unit="us") for form in formats]
@@ -204,7 +204,7 @@ CONFIDENCES = frozenset({"confidence", "certainty", "sureness", "probability", "
 
 
 def odd_classes(classes: Iterable[object]) -> tuple[str, ...]:
-    """Notices about class names that look like mistakes."""
+    """Return notices about class names that look like mistakes."""
     names = [name for name in classes if isinstance(name, str)]
     absent = [
         f"The label {name!r} is taken as a class; if it means that there is no label, leave the cell empty."
@@ -288,7 +288,7 @@ def deduplicate(
     policy: Duplicates,
     source: TableSource,
 ) -> tuple[Ints, int]:
-    """Which rows are kept, sorted by item and annotator, and how many repeat a pair that came before.
+    """Return which rows are kept, sorted by item and annotator, and how many repeat a pair that came before.
 
     Args:
         item: item[n], codes in the order of the source.
@@ -364,7 +364,7 @@ def build_labels(
     classes: Sequence[Any] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
 ) -> CrowdLabels:
-    """CrowdLabels from a long table: item, annotator, label and, when known, negated, weight, time and kind.
+    """Return CrowdLabels from a long table: item, annotator, label and, when known, negated, weight, time and kind.
 
     Items and annotators all of whose labels are missing stay in the table, without labels.
     """
@@ -430,7 +430,7 @@ def _require_beliefs(items: int, classes: int, source: TableSource) -> None:
 
 
 def encode_names(names: Names, what: str, source: TableSource) -> tuple[Ints, Names]:
-    """Codes for items or annotators, every one of which must have a name."""
+    """Return codes for items or annotators, every one of which must have a name."""
     if not is_plain(names.dtype):
         raise LabelError(f"{source.name}: the {what} column holds {names.dtype}. Give each {what} one name.")
     if not (names.dtype in (pl.String, pl.Boolean) or names.dtype.is_integer()):
@@ -514,7 +514,7 @@ def build_sequences(
     classes: Sequence[Any] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
 ) -> CrowdLabels:
-    """CrowdLabels from a table with the columns item, annotator, tags and, when known, weight, time and kind."""
+    """Return CrowdLabels from a table with the columns item, annotator, tags and, when known, weight, time and kind."""
     policy = parse_choice(Duplicates, duplicates, "duplicates")
     tags = split_tags(table["tags"], source)
     rows = _code_rows(table, tags, source)
@@ -562,7 +562,7 @@ def _code_rows(table: pl.DataFrame, tags: Names, source: TableSource) -> TagRows
 
 
 def split_tags(tags: Names, source: TableSource) -> Names:
-    """Tags as lists: lists as they are, text split at white space."""
+    """Return tags as lists: lists as they are, text split at white space."""
     if tags.dtype == pl.String:
         bracketed = tags.str.strip_chars().str.starts_with("[").arg_true().to_numpy()
         if len(bracketed):

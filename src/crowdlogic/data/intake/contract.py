@@ -88,7 +88,7 @@ class TableSource:
     in_memory: bool = False
 
     def advise(self, option: str, argument: str) -> str:
-        """What to give: the argument in Python, the option on the command line and beside it the argument."""
+        """Return what to give: the argument in Python, the option on the command line and beside it the argument."""
         return argument if self.in_memory else f"{option} (in Python {argument})"
 
     def number(self, row: int) -> int:
@@ -148,7 +148,7 @@ class Intake:
     left_out: tuple[LeftOut, ...] = ()
 
     def messages(self) -> list[str]:
-        """What a user should know, a sentence each; empty when every row was taken as it is."""
+        """Return what a user should know, a sentence each; empty when every row was taken as it is."""
         found = []
         if self.missing:
             what = "has no label and was" if self.missing == 1 else "have no label and were"
@@ -337,7 +337,7 @@ def mixed_types_error(name: str) -> LabelError:
 
 
 def _convert_series(series: nw.Series[Any], name: str) -> pl.Series:
-    """One column. Without pyarrow, pandas can hand over its values only one by one."""
+    """Return one column. Without pyarrow, pandas can hand over its values only one by one."""
     import narwhals as nw
 
     if series.dtype in (nw.Categorical, nw.Enum):

@@ -343,7 +343,7 @@ def allocate_mix(mix: Mapping[str, float], known: Sequence[str], annotators: int
 
 
 def _round_counts(amounts: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Whole numbers with the same sum, by largest remainder."""
+    """Return whole numbers with the same sum, by largest remainder."""
     counts = np.floor(amounts).astype(np.int64)
     short = round(amounts.sum()) - counts.sum()
     counts[np.argsort(counts - amounts, kind="stable")[:short]] += 1

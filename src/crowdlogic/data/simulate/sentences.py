@@ -82,7 +82,7 @@ def simulate_tags(
     tail: float = DEFAULT_TAIL,
     abstention: float = 0.0,
 ) -> SimulatedTags:
-    """Sentences with a part of speech per token, tagged whole by annotators who err token by token.
+    """Return sentences with a part of speech per token, tagged whole by annotators who err token by token.
 
     Args:
         rng: Random number generator.
@@ -123,7 +123,7 @@ def _make_corpus(sentences: Sequence[list[tuple[str, str]]], tags: tuple[str, ..
 
 
 def _compose_sentence(rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Tokens and tags of one pattern with its slots filled."""
+    """Return tokens and tags of one pattern with its slots filled."""
     filled: list[tuple[str, str]] = []
     for word in _pick(rng, WORDS["patterns"]).split():
         slot = word.strip("{}")
@@ -271,7 +271,7 @@ def simulate_entities(
     tail: float = DEFAULT_TAIL,
     abstention: float = 0.0,
 ) -> SimulatedEntities:
-    """Sentences with named entities, and a crowd that annotates them.
+    """Return sentences with named entities, and a crowd that annotates them.
 
     Args:
         rng: Random number generator.
@@ -412,7 +412,7 @@ def _possible_moves(truth: Spans, offsets: Ints) -> Bools:
 
 
 def _draw_moves(rng: np.random.Generator, possible: Bools) -> Ints:
-    """One of the possible moves of each row, all equally likely; none where none is possible."""
+    """Return one of the possible moves of each row, all equally likely; none where none is possible."""
     move = np.argmax(rng.random(possible.shape) * possible, axis=1)
     moved: Ints = MOVES[move] * possible.any(axis=1, keepdims=True)
     return moved

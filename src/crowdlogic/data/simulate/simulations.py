@@ -105,7 +105,7 @@ def simulate_ner(
     labels_per_item: float | None = None,
     mix: Mapping[str, float] | None = None,
 ) -> Simulation:
-    """Sentences with named entities, and a crowd that overlooks them, misses their boundaries or their types.
+    """Return sentences with named entities, and a crowd that overlooks them, misses their boundaries or their types.
 
     Args:
         seed: Random seed.
@@ -151,7 +151,7 @@ def simulate_labels(
     pace: float | None = None,
     hard: bool = False,
 ) -> Simulation:
-    """Labels alone, without anything to read: for truth methods.
+    """Return labels alone, without anything to read: for truth methods.
 
     Args:
         seed: Random seed.
@@ -207,7 +207,7 @@ def check_sizes(items: int, annotators: int, labels_per_item: float | None, *, t
 
 
 def spawn_generators(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
-    """Three independent generators from one seed."""
+    """Return three independent generators from one seed."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise OptionError(f"seed: {seed!r} given. Give a whole number of 0 or more.")
     first, second, third = np.random.default_rng(seed).spawn(3)
@@ -215,7 +215,7 @@ def spawn_generators(seed: int) -> tuple[np.random.Generator, np.random.Generato
 
 
 def describe_annotators(crowd: SimulatedCrowd) -> pl.DataFrame:
-    """One row per annotator: name, character, number of labels, abstention rate and accuracy.
+    """Return one row per annotator: name, character, number of labels, abstention rate and accuracy.
 
     The accuracy is planted, not counted: the diagonal of the confusion matrix, weighted by how common the classes are.
     """

@@ -1,1 +1,1 @@
-"""What Logic-LNCL is compared with: compositions of Algorithm 1, and methods with loops of their own."""
+"""Methods to compare with Logic-LNCL: compositions of Algorithm 1, and methods with their own loops."""

@@ -115,7 +115,7 @@ class KnownAnswers:
         """Return the given answers."""
         if len(self.estimate.beliefs) != labels.n_units:
             raise CorpusError(
-                f"The answers of {self.name} are about {len(self.estimate.beliefs):,} units, the labels about "
-                f"{labels.n_units:,}. Give answers for the same labels."
+                f"The answers of {self.name} cover {len(self.estimate.beliefs):,} units, the labels "
+                f"{labels.n_units:,}. Pass answers for the same labels."
             )
         return self.estimate

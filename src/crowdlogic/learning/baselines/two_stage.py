@@ -133,7 +133,7 @@ class Gold(FitMixin):
             limits=self.limits,
         )
         if not is_scorable(task.corpus):
-            raise CorpusError("The items have no gold to learn. Give gold, or choose another method.")
+            raise CorpusError("The items have no gold to train on. Add gold, or choose another method.")
         gold = np.asarray(task.corpus.gold)
         known = gold != UNKNOWN
         targets = np.where(known[:, None], np.eye(task.labels.n_classes)[gold], 1.0 / task.labels.n_classes)

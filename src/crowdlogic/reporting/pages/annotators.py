@@ -244,7 +244,7 @@ def highlight_annotators(found: AnnotatorFindings, task: TaskKind) -> Highlights
 
 
 def _reliability(name: str, found: AnnotatorFindings, task: TaskKind) -> Iterator[Plot]:
-    """How good annotators are against how much they labelled; flagged ones are marked, too few labels are pale.
+    """Yield how good annotators are against how much they labelled; flagged ones are marked, too few labels are pale.
 
     For span tags that is the F1 of spans. Otherwise it is the skill that flags are decided by: its 0 is guessing for
     each annotator, while the share of right labels that guessing gives differs with the labels they are fond of.
@@ -380,7 +380,7 @@ BUSIEST = 20
 
 
 def pair_agreement(labels: CrowdLabels) -> PairAgreement | None:
-    """Agreement between the busiest annotators; None when there are not two."""
+    """Return agreement between the busiest annotators; None when there are not two."""
     n_labels = labels.labels_per_annotator()
     busiest = np.argsort(-n_labels, kind="stable")[:BUSIEST]
     busiest = busiest[n_labels[busiest] > 0]

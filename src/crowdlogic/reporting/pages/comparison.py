@@ -112,7 +112,7 @@ def disputed_units(compared: Sequence[MethodResult]) -> Bools:
 def _best_finding(
     context: Context, rows: Sequence[MethodRow], names: Sequence[str], agreement_with_best: Floats
 ) -> Iterator[ReportFinding]:
-    """Which method is best by gold, and whether it is significantly better than the one the report is about.
+    """Yield which method is best by gold, and whether it is significantly better than the one the report is about.
 
     Two methods can differ in score only where they answer differently: the standard error of the difference is at most
     the root of that share over the number of units with gold.

@@ -273,7 +273,7 @@ class TagReader:
 
 
 def tag_reader(inputs: ReportInputs) -> TagReader:
-    """How the tags of the task are read."""
+    """Return how the tags of the task are read."""
     is_spans = inputs.task is TaskKind.spans
     return TagReader(classes=inputs.class_names, tag_set=parse_tags(inputs.labels.classes) if is_spans else None)
 
@@ -303,7 +303,7 @@ def cut_windows(offsets: Ints, items: Ints, tokens: Ints) -> Windows:
 
 
 def show_sentences(inputs: ReportInputs, items: Ints, tokens: Ints, reliability: Floats) -> list[TaggedSentence]:
-    """Tokens, consensus and readings of some items, all read at once.
+    """Return tokens, consensus and readings of some items, all read at once.
 
     Args:
         inputs: The inputs of the report.
@@ -509,7 +509,7 @@ class Doubts:
 
 
 def find_doubts(context: Context) -> Doubts:
-    """Everything in doubt; use it as `context.once(find_doubts)`."""
+    """Return everything in doubt; use it as `context.once(find_doubts)`."""
     estimate = context.inputs.estimate
     wrong = np.where(estimate.answered, 1.0 - np.nan_to_num(estimate.confidence), 0.0)
     units, doubt = rank_doubtful(context.inputs, wrong)
@@ -574,7 +574,7 @@ def choose_threshold(thresholds: tuple[Threshold, ...], n: int) -> float | None:
 
 
 def worth_checking(thresholds: tuple[Threshold, ...], confidence: float | None) -> Threshold | None:
-    """What checking below the chosen confidence would cost and find."""
+    """Return what checking below the chosen confidence would cost and find."""
     return next((row for row in thresholds if row.confidence == confidence), None)
 
 

@@ -259,7 +259,7 @@ def _coefficient(one: Agreement) -> Coefficient:
 
 
 def class_shares(inputs: ReportInputs) -> tuple[ClassShare, ...]:
-    """How common each class is among votes, answers, beliefs and gold."""
+    """Return how common each class is among votes, answers, beliefs and gold."""
     labels, estimate = inputs.labels, inputs.estimate
     size, answered = labels.n_classes, estimate.answered
     votes = np.bincount(labels.label, minlength=size)
@@ -305,7 +305,7 @@ def compute_scores(inputs: ReportInputs, *, seed: int = 0) -> tuple[Score, ...]:
 
 
 def calibration_bins(inputs: ReportInputs) -> tuple[CalibrationBin, ...]:
-    """How often answers of each confidence are right; ties count in part."""
+    """Return how often answers of each confidence are right; ties count in part."""
     judged = inputs.known & inputs.estimate.answered
     if inputs.gold is None or not judged.any():
         return ()
@@ -354,7 +354,7 @@ def agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> ReportFinding
 
 
 def score_findings(inputs: ReportInputs, scores: tuple[Score, ...], error: float | None) -> Iterator[ReportFinding]:
-    """How right the answers are by gold, how far confidences can be relied on, and whether the fit converged."""
+    """Yield how right the answers are by gold, how far confidences can be relied on, and whether the fit converged."""
     yield from (_score_finding(score, inputs.task) for score in scores[:1])
     if error is not None and error > HIGH_CALIBRATION_ERROR:
         text = f"Confidences are off by {percent(error)} on average, measured by gold: do not take them literally."
@@ -375,7 +375,7 @@ def _score_finding(score: Score, task: TaskKind) -> ReportFinding:
 
 
 def volume_findings(per_item: Ints) -> Iterator[ReportFinding]:
-    """Items without labels, or with a single one."""
+    """Yield items without labels, or with a single one."""
     none, one = int((per_item == 0).sum()), int((per_item == 1).sum())
     if none:
         text = f"{pluralise(none, 'item has', 'items have')} no label."
@@ -390,7 +390,7 @@ def volume_findings(per_item: Ints) -> Iterator[ReportFinding]:
 
 
 def balance_findings(classes: tuple[ClassShare, ...]) -> Iterator[ReportFinding]:
-    """Classes that are given too often or too seldom, and those that nobody gave."""
+    """Yield classes that are given too often or too seldom, and those that nobody gave."""
     gaps: Floats = np.array([abs((one.vote_share or 0.0) - (one.posterior_share or 0.0)) for one in classes])
     if len(gaps) and gaps.max() > SKEW and classes[0].posterior_share is not None:
         one = classes[int(gaps.argmax())]

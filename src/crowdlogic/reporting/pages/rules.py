@@ -290,7 +290,7 @@ def _findings(audits: Sequence[RuleVerdict], n_flips: int, by_gold: GoldCounts) 
 
 
 def _together_finding(n_flips: int, by_gold: GoldCounts) -> ReportFinding:
-    """What all rules together do: by gold they may do harm though each looked well alone."""
+    """Return what all rules together do: by gold they may do harm though each looked well alone."""
     right, wrong = by_gold
     text = f"Together the rules changed {pluralise(n_flips, 'answer')}"
     if right is None or wrong is None:
@@ -302,7 +302,7 @@ def _together_finding(n_flips: int, by_gold: GoldCounts) -> ReportFinding:
 
 
 def _resisted_finding(n_resisted: int) -> Iterator[ReportFinding]:
-    """Where the rules pulled in vain."""
+    """Yield where the rules pulled in vain."""
     if n_resisted:
         answers = pluralise(n_resisted, "more answer")
         text = f"The rules also pulled at {answers}, but the labels and the classifier outweighed them."

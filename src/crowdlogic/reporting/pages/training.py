@@ -160,7 +160,7 @@ def _epoch(row: Mapping[str, Any], names: Sequence[str], *, has_criterion: bool)
 
 
 def stopping_criterion(record: RunRecord) -> str | None:
-    """What the stopping score measures; None where the number of epochs was fixed."""
+    """Return what the stopping score measures; None where the number of epochs was fixed."""
     if any(DEV_SCORE in (row.get("scores") or {}) for row in record.history):
         return DEV
     if _limits(record).get("held_out") is not None:
@@ -174,7 +174,7 @@ def _limits(record: RunRecord) -> Mapping[str, Any]:
 
 
 def explain_stop(record: RunRecord, chosen: int, criterion: str | None) -> str:
-    """Why the fit stopped, and what is kept of it, in plain sentences."""
+    """Return why the fit stopped, and what is kept of it, in plain sentences."""
     done, most = len(record.history), _limits(record).get("epochs")
     if criterion is None:
         return f"The model learnt for {pluralise(done, 'epoch')}, as many as it was given; the last one is kept."
@@ -191,7 +191,7 @@ def explain_stop(record: RunRecord, chosen: int, criterion: str | None) -> str:
 
 
 def _describe_refit(record: RunRecord) -> str:
-    """How long the refit on all labels took, and whether its weights were averaged."""
+    """Return how long the refit on all labels took, and whether its weights were averaged."""
     averaged_from, length = record.config["outcome"].get("averaged_from"), len(record.refit_history)
     if averaged_from is None:
         return f", for {pluralise(length, 'epoch')}"
@@ -199,7 +199,7 @@ def _describe_refit(record: RunRecord) -> str:
 
 
 def score_title(name: str) -> str:
-    """What a score in the history measures, in words."""
+    """Return what a score in the history measures, in words."""
     where, _, who = name.rpartition(" ")
     if name == "inference":
         return "the answers, by gold"

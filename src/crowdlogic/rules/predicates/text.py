@@ -76,13 +76,13 @@ def expanded_size(pattern: str) -> int:
 
 
 def _skip_escape(pattern: str, at: int) -> int:
-    """Where what follows a backslash ends."""
+    """Return where what follows a backslash ends."""
     braced = BRACED.match(pattern, at)
     return at + 1 if braced is None else braced.end()
 
 
 def _skip_class(pattern: str, at: int) -> int:
-    """Where a class in brackets ends, which may hold others."""
+    """Return where a class in brackets ends, which may hold others."""
     depth, first = 1, at + (pattern[at : at + 1] == "^")
     while at < len(pattern) and depth:
         if pattern[at] == "\\":
@@ -136,12 +136,12 @@ def contains(texts: pl.Series, word: str) -> pl.Series:
 
 
 def after(texts: pl.Series, word: str) -> pl.Series:
-    """What follows the first such word that stands between words; null where there is none."""
+    """Return what follows the first such word that stands between words; null where there is none."""
     return _clause(texts, word, rf"(?is)\w.*?\W{phrase(word)}(\W.*\w.*)$")
 
 
 def before(texts: pl.Series, word: str) -> pl.Series:
-    """What precedes the first such word that stands between words; null where there is none."""
+    """Return what precedes the first such word that stands between words; null where there is none."""
     return _clause(texts, word, rf"(?is)^(.*?\w.*?)\W{phrase(word)}\W.*\w")
 
 
@@ -170,7 +170,7 @@ def _check_word(word: str) -> None:
 
 
 def _reason(problem: Exception) -> str:
-    """What is wrong, out of a message that also draws the pattern and names the expression."""
+    """Return what is wrong, out of a message that also draws the pattern and names the expression."""
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
     reason = next((line for line in lines if line.startswith("error: ")), lines[0] if lines else "")
     return reason.removeprefix("regex error: ").removeprefix("error: ").rstrip(".")

@@ -79,7 +79,7 @@ def parse_word_list(content: bytes, name: str) -> tuple[str, ...]:
 
 
 def _state(path: Path) -> tuple[int, int]:
-    """What changes when a file does: when it was last written, and its size."""
+    """Return what changes when a file does: when it was last written, and its size."""
     try:
         found = path.stat()
     except OSError:

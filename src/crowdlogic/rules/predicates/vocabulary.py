@@ -124,7 +124,7 @@ class Vocabulary:
         return found
 
     def updated(self, other: Vocabulary) -> Vocabulary:
-        """These predicates, with those of another vocabulary in place of the ones of the same name."""
+        """Return these predicates, with those of another vocabulary in place of the ones of the same name."""
         found = self.copy()
         found._added |= other._added
         found.tables |= other.tables

@@ -92,7 +92,7 @@ class Inferred:
 
 
 def infer(graph: Graph, propagation: Propagation) -> Inferred:
-    """Beliefs over a graph: exact in components without loops, by belief propagation in the others.
+    """Return beliefs over a graph: exact in components without loops, by belief propagation in the others.
 
     Args:
         graph: The potentials; each pair of units at most once.
@@ -163,7 +163,7 @@ def _store_messages(messages: tuple[Floats, Floats], edges: Ints, forward: Bools
 
 
 def _levels(graph: Graph) -> Iterator[tuple[Ints, Bools]]:
-    """Edges by the depth of their child, roots' first: the edges, and whether the first unit is the child."""
+    """Yield edges by the depth of their child, roots' first: the edges, and whether the first unit is the child."""
     depth = _depths(graph)
     child_is_first = depth[graph.first] > depth[graph.second]
     level = np.maximum(depth[graph.first], depth[graph.second])
@@ -273,7 +273,7 @@ class _Totals:
 
 
 def _send(graph: Graph, edges: Ints, sent: Floats, forward: Bools) -> Floats:
-    """What units send through the tables of their edges: log sum over k of exp(sent[k] + table[k, k'])."""
+    """Return what units send through the tables of their edges: log sum over k of exp(sent[k] + table[k, k'])."""
     peak = sent.max(axis=1, keepdims=True)
     peak = np.where(np.isfinite(peak), peak, 0.0)
     weight = np.exp(sent - peak)
@@ -300,7 +300,7 @@ def _may_underflow(tables: Floats, sent: Floats) -> bool:
 
 
 def _products(weight: Floats, tables: Floats, which: Ints) -> Floats:
-    """weight[e] @ tables[which[e]]."""
+    """Return weight[e] @ tables[which[e]]."""
     if len(tables) == 1:
         return np.asarray(weight @ tables[0])
     out = np.empty_like(weight)

@@ -329,7 +329,7 @@ class Projector:
         return potentials(ground, predictions, per_unit=self.per_unit)
 
     def _project_chain(self, problem: _Problem) -> Projection:
-        """Eq. 15 over neighbours in sequences."""
+        """Return Eq. 15 over neighbours in sequences."""
         offsets, table = problem.ground.corpus.offsets, self._table(problem.ground.classes)
         if offsets is None:
             raise OptionError("A transition table is for sequences; the items here are documents.")
@@ -370,7 +370,7 @@ class Projector:
         return self.transitions
 
     def _project_graph(self, problem: _Problem, pairs: Pairs) -> Projection:
-        """Eq. 15 over any pairs of units."""
+        """Return Eq. 15 over any pairs of units."""
         if find_preset(self.preset).result is Result.path:
             raise OptionError("The best path is for chains: these rules also join units that are no neighbours.")
         if self.transitions is not None:
@@ -402,7 +402,7 @@ class Projector:
 
 
 def _chain_problem(start: ChainBeliefs, found: Potentials, ground: GroundRules, strength: float) -> _Problem:
-    """What is to be projected when beliefs are a chain: rules may join neighbours only."""
+    """Return what is to be projected when beliefs are a chain: rules may join neighbours only."""
     if start.scores is None:
         raise OptionError("A mixture of chains cannot be projected. Project its parts.")
     if found.pairs is not None and not is_chain(found.pairs, ground.corpus):
@@ -420,7 +420,7 @@ def _refuse_impossible_runs(problem: _Problem, offsets: Ints, impossible: Bools)
 
 
 def _project_single(problem: _Problem) -> Projection:
-    """Eq. 15 in closed form."""
+    """Return Eq. 15 in closed form."""
     q_b, log_sum = normalise(problem.log_unary)
     refuse_impossible(np.asarray(log_sum == LOG_ZERO), problem.start, problem.ground)
     return Projection(q_b, "single")
@@ -434,7 +434,7 @@ def raise_path(beliefs: Beliefs, path: Ints, strength: float) -> Beliefs:
 
 
 def make_predictions(ground: GroundRules, predict: Predict | None, classifier: Beliefs | None) -> Predictions:
-    """What the classifier says where rules ask: on the units, and on all derived texts at once."""
+    """Return what the classifier says where rules ask: on the units, and on all derived texts at once."""
     if not ground.texts:
         return Predictions(units=classifier)
     if predict is None:

@@ -30,7 +30,7 @@ import polars as pl
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules, rule_factors
+from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.rules import Projector, parse_rules
 from crowdlogic.rules.audit import Outcome, RuleVerdict
@@ -244,7 +244,8 @@ def run_accuracy(seeds: range, given: bool) -> None:
                 rules = planted.rules if how.startswith("all") else planted.rules[:1]
                 projector = Projector(rules=None if how == "none" else parse_rules("\n".join(rules)))
                 if how in ("good", "all judged"):
-                    factors = rule_factors(judge_rules(projector.ground(corpus, labels.classes), fit))
+                    verdicts = judge_rules(projector.ground(corpus, labels.classes), fit)
+                    factors = np.array([one.factor for one in verdicts])
                     projector = projector.reweight(factors)
                     if how == "all judged":
                         weights[kind, str(classes), strength].append(factors)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdlogic.annotators.abstaining import Abstaining, find_labelling_functions
+from crowdlogic.annotators.abstaining import Abstaining
 from crowdlogic.annotators.confusion import ConfusionMatrices
+from crowdlogic.annotators.label_sums import find_labelling_functions
 from crowdlogic.data.frames import from_arrays, from_matrix
 
 

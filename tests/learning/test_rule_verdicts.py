@@ -14,7 +14,7 @@ from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.rule_suggestions import comment, suggest_rules
-from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules, rule_factors
+from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.rules import Projector, parse_rules
 from crowdlogic.rules.audit import Outcome, verdict_table
@@ -26,7 +26,7 @@ def test_planted_rules_get_their_verdicts_from_a_strong_crowd(kind: str, classes
     verdicts = judge(draw_planted(0, kind, classes, "strong", gold=False))
 
     assert [one.outcome for one in verdicts] == [Outcome.helps, Outcome.no_effect, Outcome.contradicts]
-    good, useless, harmful = rule_factors(verdicts)
+    good, useless, harmful = (one.factor for one in verdicts)
     assert good == 1.0
     assert useless < 0.2
     assert harmful == 0.0

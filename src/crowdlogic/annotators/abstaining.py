@@ -15,9 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.confusion import SMOOTHING, TRUST, Confusion
+from crowdlogic.annotators.confusion import Confusion
 from crowdlogic.annotators.protocol import (
     FLOOR,
+    SMOOTHING,
+    TRUST,
     Anchors,
     check_size,
     expected_counts,
@@ -25,13 +27,7 @@ from crowdlogic.annotators.protocol import (
 from crowdlogic.data.blocks import Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.numerics.arrays import Bools, Floats, check_amounts, sum_by
-
-MOSTLY = 0.5
-"""Labels count as those of labelling functions when more than this share is of annotators who give one class only."""
-
-MIN_EACH = 2.0
-"""Minimum number of labels per annotator and class to recognise labelling functions."""
+from crowdlogic.numerics.arrays import Floats, check_amounts
 
 
 @dataclass(frozen=True)
@@ -68,21 +64,3 @@ class Abstaining:
     def load(self, arrays: Mapping[str, Floats]) -> Confusion:
         """Return matrices from their array."""
         return Confusion(arrays["table"])
-
-
-def find_labelling_functions(labels: CrowdLabels) -> Bools:
-    """Return one_sided[j], for annotators who only ever give one class, if such ones gave most labels; else all False.
-
-    Fewer than MIN_EACH labels per annotator and class are too few to tell.
-    """
-    cell = labels.annotator.astype(np.int64) * labels.n_classes + labels.label
-    given = sum_by(cell, len(labels.annotators) * labels.n_classes).reshape(len(labels.annotators), labels.n_classes)
-    return find_one_sided(given)
-
-
-def find_one_sided(given: Floats) -> Bools:
-    """`find_labelling_functions` from given[j, n], how many labels n annotator j gave."""
-    one_sided = (given > 0).sum(axis=1) == 1
-    total = float(given.sum())
-    enough = total >= MIN_EACH * given.size
-    return np.asarray(one_sided & (enough and float(given[one_sided].sum()) > MOSTLY * total))

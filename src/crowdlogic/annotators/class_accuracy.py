@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.confusion import SMOOTHING, TRUST
 from crowdlogic.annotators.protocol import (
+    SMOOTHING,
+    TRUST,
     Anchors,
     Arrays,
     TableAnnotators,

@@ -21,6 +21,8 @@ import numpy as np
 
 from crowdlogic.annotators.protocol import (
     FLOOR,
+    SMOOTHING,
+    TRUST,
     Anchors,
     Arrays,
     TableAnnotators,
@@ -34,12 +36,6 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.logspace import safe_log
-
-SMOOTHING = 0.01
-"""Default number of labels added to every cell of a confusion matrix."""
-
-TRUST = 1.0
-"""Default number of labels added to each diagonal cell beyond that."""
 
 
 @dataclass(frozen=True)

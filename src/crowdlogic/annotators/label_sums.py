@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.data.blocks import Arrays, Engine, Shard, States
-from crowdlogic.numerics.arrays import Floats, Ints, sum_by
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
 from crowdlogic.numerics.logspace import LOG_ZERO
 
 COUNTS, TOTALS, EVIDENCE, Q = "counts", "totals", "log_evidence", "q"
@@ -444,3 +445,30 @@ def count_feature(codes: Ints, size: int, q: Floats) -> Floats:
     """Return counts[v, k], the expected number of units with value v of a feature and tag k."""
     columns = [sum_by(codes, size, q[:, k]) for k in range(q.shape[1])]
     return np.stack(columns, axis=1) if columns else np.zeros((size, 0))
+
+
+# Annotators who only ever give one class, as labelling functions do.
+
+MOSTLY = 0.5
+"""Labels count as those of labelling functions when more than this share is of annotators who give one class only."""
+
+MIN_EACH = 2.0
+"""Minimum number of labels per annotator and class to recognise labelling functions."""
+
+
+def find_labelling_functions(labels: CrowdLabels) -> Bools:
+    """Return one_sided[j], for annotators who only ever give one class, if such ones gave most labels; else all False.
+
+    Fewer than MIN_EACH labels per annotator and class are too few to tell.
+    """
+    cell = labels.annotator.astype(np.int64) * labels.n_classes + labels.label
+    given = sum_by(cell, len(labels.annotators) * labels.n_classes).reshape(len(labels.annotators), labels.n_classes)
+    return find_one_sided(given)
+
+
+def find_one_sided(given: Floats) -> Bools:
+    """Return `find_labelling_functions` from given[j, n], how many labels n annotator j gave."""
+    one_sided = (given > 0).sum(axis=1) == 1
+    total = float(given.sum())
+    enough = total >= MIN_EACH * given.size
+    return np.asarray(one_sided & (enough and float(given[one_sided].sum()) > MOSTLY * total))

@@ -34,7 +34,6 @@ from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.ties import Ties
 from crowdlogic.workflows.aggregate import AggregateOptions, aggregate_files
 from crowdlogic.workflows.inputs import InputOptions, default_answers, parse_names, relabel_path
-from crowdlogic.workflows.method_comparison import CompareOptions, compare_truth_methods
 
 OutOption = Annotated[
     str | None, typer.Option("--out", "-o", help="Where to write; - for standard output. LABELS.truth.csv by default.")
@@ -185,6 +184,8 @@ def command(
             raise OptionError(
                 "--annotators, --min-confidence and --save go with one method (-m) and -o FILE, not with --methods."
             )
+        from crowdlogic.workflows.method_comparison import CompareOptions, compare_truth_methods
+
         compared = compare_truth_methods(CompareOptions(methods=parse_names(methods) or (), **fit))
         say(*compared.notices)
         if json:

@@ -19,6 +19,7 @@ import polars as pl
 
 from crowdlogic.annotators.label_sums import tally
 from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.confidence.ranges import HIGH, LOW
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
@@ -194,8 +195,6 @@ def _annotation_of(unit: Ints, given: _Annotations) -> Ints:
 
 LEVEL = 0.95
 """The level of the intervals, if no other is asked for."""
-LOW, HIGH, GROUP = "reliability_low", "reliability_high", "near_copies"
-"""Parameters of an assessed estimate: the range of each annotator's reliability, and the group of near-copies."""
 
 
 def annotator_figures(labels: CrowdLabels, estimate: Estimate, level: float) -> pl.DataFrame:

@@ -10,13 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from crowdlogic.annotators.label_sums import tally
 from crowdlogic.annotators.protocol import MOST_CELLS
-from crowdlogic.confidence.annotator_figures import GROUP, LEVEL, annotator_figures, informativeness
+from crowdlogic.confidence.annotator_figures import LEVEL, annotator_figures, informativeness
+from crowdlogic.confidence.ranges import GROUP
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate, vote_shares
 from crowdlogic.data.frames import as_labels
@@ -24,10 +26,12 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.wording import approximate, list_names, percent, pluralise, shorten_name
 from crowdlogic.errors import DataError, OptionError, require_kind
-from crowdlogic.metrics.spans import SpanErrors, count_span_errors
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
 from crowdlogic.numerics.intervals import credible_interval
 from crowdlogic.registry import LEARNING_METHODS
+
+if TYPE_CHECKING:
+    from crowdlogic.metrics.spans import SpanErrors
 
 # How reliable each annotator is, by the beliefs.
 #
@@ -755,6 +759,11 @@ def judge_annotators(labels: CrowdLabels, estimate: Estimate, *, gold: Ints | No
     scores = score_annotators(labels, estimate)
     confusion = confusion_statistics(scores)
     has_spans = labels.is_sequential and is_span_tag_set(labels.classes)
+    mistakes = None
+    if has_spans:
+        from crowdlogic.metrics.spans import count_span_errors
+
+        mistakes = count_span_errors(labels, estimate.answer if gold is None else gold)
     span_f1 = (scores.reliability, scores.table["reliability_high"].to_numpy()) if has_spans else None
     least = least_items(is_sequential=labels.is_sequential)
     return AnnotatorVerdicts(
@@ -762,7 +771,7 @@ def judge_annotators(labels: CrowdLabels, estimate: Estimate, *, gold: Ints | No
         confusion=confusion,
         flags=flag_annotators(confusion, least, span_f1=span_f1),
         drift=measure_drift(labels, estimate.beliefs, LEVEL),
-        mistakes=count_span_errors(labels, estimate.answer if gold is None else gold) if has_spans else None,
+        mistakes=mistakes,
         group=estimate.parameters[GROUP].astype(np.int64) if GROUP in estimate.parameters else None,
     )
 

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdlogic.confidence.annotator_figures import GROUP, HIGH, LOW
-from crowdlogic.confidence.learning_from_gold import (
-    MIN_GOLD,
-    LearntFromGold,
-    gold_problem,
-    learn_from_gold,
-    subtype_beliefs,
-)
 from crowdlogic.confidence.ranges import (
+    GROUP,
+    HIGH,
+    LOW,
+    MIN_GOLD,
     Residuals,
     checked_range,
     mistakes_in_first,
@@ -40,7 +37,9 @@ from crowdlogic.truth.dependence import MIN_BELIEF, SHARED_CORRELATION, probabil
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.near_copies import Similarity, find_similar, merge_groups
 from crowdlogic.truth.pool import TEAMS_CROWDS_PANELS, MethodPool, PoolMembers, split_groups
-from crowdlogic.truth.weighting import CATD
+
+if TYPE_CHECKING:
+    from crowdlogic.confidence.learning_from_gold import LearntFromGold
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -147,11 +146,15 @@ def fit_without_gold(
 
 def members_to_weigh(merged: CrowdLabels, members: PoolMembers, *, seed: int = 0) -> tuple[Beliefs, ...]:
     """Return what gold teaches to weigh: votes, MACE, Dawid-Skene, CATD and a model of classes with subtypes."""
+    from crowdlogic.confidence.learning_from_gold import subtype_beliefs
+
     known = (members.shares, members.mace, members.dawid_skene, _catd(merged))
     return *known, subtype_beliefs(merged, seed=seed)
 
 
 def _catd(merged: CrowdLabels) -> Beliefs:
+    from crowdlogic.truth.weighting import CATD
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # one opinion among several
         return CATD().infer(merged).beliefs
@@ -188,8 +191,12 @@ def assess(
     """
     gold = np.full(labels.n_units, UNKNOWN) if gold is None else np.asarray(gold)
     known = gold != UNKNOWN
-    note = gold_problem(gold, labels.n_classes) if known.any() else None
-    learns = note is None and bool(known.any())
+    note, learns = None, False
+    if known.any():
+        from crowdlogic.confidence.learning_from_gold import gold_problem, learn_from_gold
+
+        note = gold_problem(gold, labels.n_classes)
+        learns = note is None
     if learns:
         fitting = replace(fitting, anchors=None)  # what is weighed by gold must not have seen it
     fit = fit or fit_without_gold(labels, groups=groups, method=method, fitting=fitting, seed=seed)

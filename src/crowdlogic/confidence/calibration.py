@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.confidence.assessment import assess
-from crowdlogic.confidence.learning_from_gold import MIN_GOLD
 from crowdlogic.confidence.ranges import (
+    MIN_GOLD,
     binomial_interval,
     checked_range,
     mistakes_in_first,
@@ -48,7 +47,6 @@ from crowdlogic.truth.dependence import (
 )
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth
-from crowdlogic.truth.pool import MethodPool
 
 ENOUGH_ANCHORS = MIN_GOLD
 """With fewer random gold items, neither the scale nor the range is fitted to them."""
@@ -81,6 +79,9 @@ def infer_calibrated(
         groups: groups[j], the same number for annotators who count once; for the pool only.
         ordered: Whether the order of the classes means something; used when the pool learns from gold.
     """
+    from crowdlogic.confidence.assessment import assess
+    from crowdlogic.truth.pool import MethodPool
+
     method, labels = as_truth_method(method), as_labels(labels, "infer_calibrated")
     assessed = (
         isinstance(method, MethodPool)

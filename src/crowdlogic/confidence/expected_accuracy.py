@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from crowdlogic.data.character_spans import span_confidence
 from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.wording import approximate, pluralise
 from crowdlogic.errors import OptionError, require_kind
@@ -122,6 +121,8 @@ def describe_range(expected: ExpectedAccuracy, noun: str, *, which: str = "") ->
 
 def describe_spans(estimate: Estimate) -> str:
     """Say how many spans of an estimate of tags are likely wrong, by their confidence; empty without spans."""
+    from crowdlogic.data.character_spans import span_confidence
+
     spans, confidence = span_confidence(estimate)
     if not len(spans):
         return ""

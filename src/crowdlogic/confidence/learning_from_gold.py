@@ -32,14 +32,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from crowdlogic.confidence.ranges import MIN_GOLD
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Beliefs, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import DataError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
-MIN_GOLD = 20
-"""Fewer gold items than this are not learnt from."""
 FOLDS = 5
 FLOOR = 0.03
 """Share of uniform belief mixed into a member before its logarithm is taken, so that no member can veto a class."""

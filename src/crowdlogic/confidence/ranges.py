@@ -22,7 +22,6 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.truth.dependence import WIDTH
-from crowdlogic.truth.near_copies import MIN_COMMON, first_labels
 
 MOST_RESIDUAL = 0.1
 """Share of the pairs of annotators who agree significantly more than Dawid-Skene explains; up to 0.03 in crowds."""
@@ -37,6 +36,10 @@ MOST_CONSTANT = 0.5
 LEVEL = 0.98
 """Level of the exact intervals: nominally more than 95 %, because gold items are predicted by fits that know only four
 fifths of the gold, and because a set is one draw among many."""
+MIN_GOLD = 20
+"""Fewer gold items than this are not learnt from."""
+LOW, HIGH, GROUP = "reliability_low", "reliability_high", "near_copies"
+"""Parameters of an assessed estimate: the range of each annotator's reliability, and the group of near-copies."""
 MAX_EXACT = 1_000_000
 """With more remaining items, the binomial interval is used."""
 
@@ -152,6 +155,8 @@ def residual_agreement(labels: CrowdLabels, dawid_skene: Beliefs, *, seed: int =
         dawid_skene: q[i, k] of Dawid-Skene.
         seed: Random seed of the items looked at, if there are very many.
     """
+    from crowdlogic.truth.near_copies import MIN_COMMON, first_labels
+
     n_classes, n_all = labels.n_classes, len(labels.annotators)
     given = labels.labels_per_annotator()
     active = np.argsort(-given, kind="stable")[:MOST_ANNOTATORS]

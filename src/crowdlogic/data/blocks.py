@@ -190,6 +190,9 @@ def make_shard(
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 """Arrays by name."""
 
+State: TypeAlias = dict[str, Floats]
+"""The parameters of a fit by name. They are complete: all randomness is spent in the first ones."""
+
 States: TypeAlias = Any
 """What belongs to the units of each shard, kept where the shard is; only the engine that made it can read it."""
 

@@ -17,8 +17,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from crowdlogic.annotators.abstaining import Abstaining, find_labelling_functions
+from crowdlogic.annotators.abstaining import Abstaining
 from crowdlogic.annotators.confusion import AssumedAccuracy, ConfusionMatrices
+from crowdlogic.annotators.label_sums import find_labelling_functions
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture, ChainClassifier, Classifier, fit_epoch, predict
@@ -33,7 +34,6 @@ from crowdlogic.learning.imitation import GrowingImitation, Imitation, imitation
 from crowdlogic.learning.learned import Learned, judge_teacher, make_learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.posterior import Posterior, Teacher, crowd_posterior, first_targets, mostly_single
-from crowdlogic.learning.rule_verdicts import rule_factors
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task, annotator_weights, prepare_task
 from crowdlogic.learning.training import TrainingPass, build_classifier, passes
@@ -321,7 +321,7 @@ class LogicLNCL(FitMixin):
         teacher = make_teacher(self.projector, data, task)
         weighs = self.learn_weights and teacher.projector.strength > 0
         verdicts = judge_teacher(teacher, task) if weighs else None
-        factors = rule_factors(verdicts or ())
+        factors = np.array([one.factor for one in verdicts or ()])
         parts = Parts(
             classifier=self.classifier,
             annotators=self._annotator_model(task),

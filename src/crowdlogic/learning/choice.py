@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowdlogic.annotators.abstaining import find_labelling_functions
+from crowdlogic.annotators.label_sums import find_labelling_functions
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import NeedsFiles, build, derive_seed, fit_epoch, predict
 from crowdlogic.data.chain_beliefs import unit_beliefs

@@ -32,7 +32,6 @@ from crowdlogic.learning.training import TrainingPass
 from crowdlogic.metrics.calibration import calibration_error
 from crowdlogic.numerics.arrays import Floats, Ints, row_sums
 from crowdlogic.numerics.logspace import design_effect, normalise, safe_log, temper
-from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, label_sharpness, probability_wrong, with_range
 from crowdlogic.truth.fitting import Fitting
 
@@ -217,6 +216,8 @@ def _fit_answers(task: Task) -> Calibration:
 
     The classifier was trained on the known truths, so it cannot show how accurate it would be without them.
     """
+    from crowdlogic.truth.dawid_skene import DawidSkene
+
     public = PUBLIC_CROWDS.calibration(task.labels.votes())
     calibration = replace(public, span_shift=SPAN_SHIFT, span_slope=SPAN_SLOPE)
     sampled = task.known if task.sampled is None else task.sampled

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -21,14 +21,15 @@ from crowdlogic.data.item_tables import to_corpus
 from crowdlogic.data.wording import pluralise
 from crowdlogic.learning.confidence import PredictionScales, fit_scales, state_answers
 from crowdlogic.learning.epoch import Epoch, HistoryRow
-from crowdlogic.learning.evidence import Evidence
 from crowdlogic.learning.posterior import Teacher
-from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.training import TrainingPass, answering
 from crowdlogic.numerics.arrays import Ints
-from crowdlogic.rules.audit import RuleVerdict, verdict_table
-from crowdlogic.rules.predicates import Vocabulary
+
+if TYPE_CHECKING:
+    from crowdlogic.learning.evidence import Evidence
+    from crowdlogic.rules.audit import RuleVerdict
+    from crowdlogic.rules.predicates import Vocabulary
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -123,6 +124,8 @@ class Learned:
 
     def rule_table(self) -> pl.DataFrame:
         """A verdict on each rule (helps, no effect, contradicts the labels, cannot tell), why, and its figures."""
+        from crowdlogic.rules.audit import verdict_table
+
         return verdict_table(self.audit)
 
     def annotator_table(self) -> pl.DataFrame:
@@ -209,6 +212,8 @@ def judge_teacher(teacher: Teacher, task: Task) -> tuple[RuleVerdict, ...]:
     rules = teacher.projector.rules
     if rules is None or not rules.statements:
         return ()
+    from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules
+
     fit = fit_without_rules(task.labels, task.corpus, gold=task.known if len(task.known) else None)
     given = teacher.with_projector(teacher.projector.reweight(None))
     return judge_rules(given.ground(task.corpus), fit, strength=teacher.projector.strength)

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from crowdlogic.classifiers.function import Function
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import FRAME, as_labels, from_frame
@@ -286,6 +285,8 @@ def as_architecture(given: Any) -> Architecture:
     if isinstance(given, str):
         CLASSIFIERS.check(given)
     if callable(given):
+        from crowdlogic.classifiers.function import Function
+
         return Function(given)
     raise OptionError(
         f"classifier: a {type(given).__name__} is not a classifier. Pass a name ({name_list(CLASSIFIERS)}), one of "

@@ -9,7 +9,7 @@ annotators' evidence; otherwise it is a product for each unit.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -24,13 +24,15 @@ from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.numerics.logspace import normalise, safe_log
-from crowdlogic.rules.checking import Finding
-from crowdlogic.rules.grounding import GroundRules
-from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, infer_truth
 from crowdlogic.truth.ties import Ties
+
+if TYPE_CHECKING:
+    from crowdlogic.rules.checking import Finding
+    from crowdlogic.rules.grounding import GroundRules
+    from crowdlogic.rules.predicates import Vocabulary
 
 
 class Posterior(Protocol):

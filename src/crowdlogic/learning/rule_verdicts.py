@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from crowdlogic.annotators.abstaining import find_labelling_functions
+from crowdlogic.annotators.label_sums import find_labelling_functions
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import build, derive_seed, fit_epoch, predict_texts, predict_units
 from crowdlogic.data.corpus import UNKNOWN, Corpus
@@ -618,11 +618,6 @@ def judge_rules(
     return tuple(
         _judge(rule, fit, strength, units, texts, answered=can_answer or rule.is_static) for rule in ground.rules
     )
-
-
-def rule_factors(verdicts: Sequence[RuleVerdict]) -> Floats:
-    """Return factors[l], the multipliers of the given weights, for `Projector.reweight`."""
-    return np.array([one.factor for one in verdicts])
 
 
 def _judge(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -23,15 +23,12 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError, OptionError, require_kind
 from crowdlogic.learning.confidence import PredictionScale, PredictionScales
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, Epoch, HistoryRow
-from crowdlogic.learning.evidence import Evidence
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import as_architecture
 from crowdlogic.learning.posterior import Teacher
 from crowdlogic.learning.task import Task
 from crowdlogic.registry import ANNOTATOR_MODELS, CLASSIFIERS
-from crowdlogic.rules.audit import RuleVerdict, verdict_table
 from crowdlogic.rules.packing import pack_rules, unpack_rules
-from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.store.estimates import SHARPEST, decode_record
 from crowdlogic.store.files import (
@@ -49,6 +46,11 @@ from crowdlogic.store.files import (
 )
 from crowdlogic.store.options import decode_options, encode_options, find_difference, find_python_object
 from crowdlogic.store.runs import CONFUSION, RunRecord, read_run
+
+if TYPE_CHECKING:
+    from crowdlogic.learning.evidence import Evidence
+    from crowdlogic.rules.audit import RuleVerdict
+    from crowdlogic.rules.predicates import Vocabulary
 
 MODEL_ARRAYS = "model."
 """Prefix of the names of the annotator model's own arrays."""
@@ -101,6 +103,8 @@ class Run:
 
     def rule_table(self) -> pl.DataFrame:
         """Return the verdict on each rule (helps, no effect, contradicts, cannot tell), its reason and figures."""
+        from crowdlogic.rules.audit import verdict_table
+
         return verdict_table(self.audit)
 
     def annotator_table(self) -> pl.DataFrame:
@@ -215,7 +219,9 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
         classifier: The classifier's hyper-parameters, if the run cannot store them because part of them was created in
             Python.
     """
-    require_kind(folder, (str, Path), "load_run", "Pass the folder: load_run('run').")
+    from crowdlogic.rules.audit import RuleVerdict
+
+    require_kind(folder, (str, Path), "load_run", "Name the folder: load_run('run').")
     home, record = Path(folder), read_run(folder)
     with reading(home):
         architecture = _read_architecture(home, record)
@@ -241,6 +247,8 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
 
 def check_record(home: Path, record: RunRecord) -> None:
     """Raise an error unless the histories, outcome and audit of a run are valid; its classifier is not checked."""
+    from crowdlogic.rules.audit import RuleVerdict
+
     with reading(home):
         read_history(record.refit_history)
         history = read_history(record.history)

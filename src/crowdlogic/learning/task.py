@@ -22,7 +22,6 @@ from crowdlogic.errors import CorpusError
 from crowdlogic.learning.posterior import Posterior
 from crowdlogic.learning.stopping import HeldOut, StoppingRule, TrainingLimits
 from crowdlogic.metrics.scores import accuracy
-from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import LOG_ZERO
 from crowdlogic.registry import STOPPING_RULES
@@ -44,6 +43,8 @@ def score_answers(corpus: Corpus, answer: Ints) -> float:
     """Return the same score as `score`, for answers."""
     gold = np.asarray(corpus.gold)
     if corpus.offsets is not None and is_span_tag_set(corpus.classes):
+        from crowdlogic.metrics.spans import span_scores
+
         return float(span_scores(gold, answer, corpus.offsets, corpus.classes).f1)
     return float(accuracy(gold, answer))
 

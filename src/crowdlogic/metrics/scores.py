@@ -32,7 +32,6 @@ from crowdlogic.metrics.calibration import (
     mean_or_nan,
     tie_credit,
 )
-from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Ints
 
 COVERAGE, ACCURACY_ALL = "coverage", "accuracy_all"
@@ -119,6 +118,8 @@ def headline_scores(pair: AlignedAnswers) -> dict[str, float]:
     For documents and plain tags accuracy, for span tags the F1 of whole spans by both schemes; then the coverage, and
     the accuracy over all units with gold.
     """
+    from crowdlogic.metrics.spans import span_scores
+
     found = score_aligned(pair)
     coverage = {COVERAGE: found.coverage, ACCURACY_ALL: found.accuracy_all}
     if pair.offsets is None or not is_span_tag_set(pair.classes):

@@ -11,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdlogic.errors import OptionError, RuleError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import LOG_ZERO
-from crowdlogic.rules.blocks import Block, DistanceTable, Predictions, distances
-from crowdlogic.rules.grounding import GroundRule, GroundRules
+
+if TYPE_CHECKING:
+    from crowdlogic.rules.blocks import Block, DistanceTable, Predictions
+    from crowdlogic.rules.grounding import GroundRule, GroundRules
 
 MAX_CELLS = 400_000_000
 """Maximum number of entries in the tables of all pairs: 3 GB."""
@@ -100,6 +103,8 @@ def potentials(
         predictions: What the classifier says, where rules ask.
         per_unit: Whether the groundings of a rule add up at a unit, or are averaged.
     """
+    from crowdlogic.rules.blocks import Predictions
+
     mode, answers = check_per_unit(per_unit), predictions or Predictions()
     if mode not in ground.cache:
         # What does not depend on the classifier is added up once, and reused in the next epoch.
@@ -117,6 +122,8 @@ def _add_rules(
     base: Potentials, ground: GroundRules, predictions: Predictions, mode: PerUnit, *, static: bool
 ) -> Potentials:
     """Return the potentials with the static blocks of every rule added, or with those that depend on the classifier."""
+    from crowdlogic.rules.blocks import distances
+
     penalty, forbidden, touched = base.penalty.copy(), base.forbidden.copy(), base.touched.copy()
     pairs = [] if base.pairs is None else [_pairs_contribution(base.pairs)]
     for rule in ground.rules:

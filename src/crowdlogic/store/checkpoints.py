@@ -22,9 +22,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from crowdlogic.data.blocks import State
 from crowdlogic.data.files import draft_target
 from crowdlogic.errors import FormatError, OptionError, name_list
-from crowdlogic.numerics.arrays import Floats
 from crowdlogic.store.files import (
     CHECKPOINT,
     CONFIG,
@@ -55,9 +55,6 @@ from crowdlogic.store.files import (
     set_status,
     sha256,
 )
-
-State: TypeAlias = dict[str, Floats]
-"""The parameters of a fit by name. It is complete: all randomness is spent in the first one."""
 
 STATE_PREFIX, TRACE, OWNER, CHECKSUM = "state.", "trace", "owner", "sha256"
 START_OVER = "Remove it to start over."

@@ -17,7 +17,6 @@ from crowdlogic.data.frames import as_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import percent
 from crowdlogic.errors import ConvergenceWarning, OptionError
-from crowdlogic.metrics.scores import ACCURACY_ALL, COVERAGE, headline_scores
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.methods import TruthMethod, as_answers, as_truth_method, infer_truth
@@ -85,11 +84,15 @@ def _to_methods(given: Any) -> list[TruthMethod]:
 
 def score_estimate(estimate: Estimate, gold: Answers) -> dict[str, float]:
     """Return the scores of an estimate by name: accuracy (for span tags F1 by both schemes), and the coverage."""
+    from crowdlogic.metrics.scores import headline_scores
+
     return headline_scores(align_answers(answers_from_estimate(estimate, "the answers"), gold))
 
 
 def shown_scores(compared: Sequence[MethodResult]) -> list[str]:
     """Return the names of the scores to show, without those about coverage where every method answers all items."""
+    from crowdlogic.metrics.scores import ACCURACY_ALL, COVERAGE
+
     names = list(compared[0].scores) if compared else []
     if all(one.scores.get(COVERAGE) == 1.0 for one in compared):
         return [name for name in names if name not in (COVERAGE, ACCURACY_ALL)]

@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from crowdlogic.annotators.confusion import SMOOTHING, TRUST
 from crowdlogic.annotators.label_sums import (
     clamp,
     code_table,
@@ -26,15 +25,14 @@ from crowdlogic.annotators.label_sums import (
     tally,
     whole_counts,
 )
-from crowdlogic.annotators.protocol import FLOOR, check_size
-from crowdlogic.data.blocks import Arrays, Engine, Shard
+from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST, check_size
+from crowdlogic.data.blocks import Arrays, Engine, Shard, State
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import normalise, safe_log
-from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
 from crowdlogic.truth.methods import takes_frames
 

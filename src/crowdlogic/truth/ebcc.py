@@ -34,7 +34,7 @@ from crowdlogic.annotators.label_sums import (
     whole_counts,
 )
 from crowdlogic.annotators.protocol import check_size
-from crowdlogic.data.blocks import Arrays, Engine, Shard
+from crowdlogic.data.blocks import Arrays, Engine, Shard, State
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.estimate import vote_shares as share_votes
@@ -43,7 +43,6 @@ from crowdlogic.errors import OptionError
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, check_amounts, sum_by
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.dawid_skene import e_step
 from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
 from crowdlogic.truth.methods import takes_frames

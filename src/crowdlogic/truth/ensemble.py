@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -40,9 +39,8 @@ from crowdlogic.truth.dependence import (
     sum_votes,
     with_range,
 )
-from crowdlogic.truth.fitting import DEFAULT_FIT, BeliefPass, EngineFit, Fitting, empty_estimate
+from crowdlogic.truth.fitting import DEFAULT_FIT, BeliefPass, EngineFit, Fitting, empty_estimate, own_checkpoint
 from crowdlogic.truth.mace import MACE
-from crowdlogic.truth.majority import VoteStep
 from crowdlogic.truth.methods import takes_frames
 
 BESIDE_CONFUSION = 0.3
@@ -149,6 +147,8 @@ class Ensemble:
         self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
         """Fit the members over an engine, and pool what they state."""
+        from crowdlogic.truth.majority import VoteStep
+
         votes = sum_votes(engine)
         weight = self._weight(votes["given"].sum(axis=1), engine.n_classes)
         fits: list[EngineFit] = []
@@ -189,11 +189,3 @@ def pool(members: Sequence[Member], votes: Floats, calibration: Calibration | No
     for member in members:
         beliefs += (1.0 - calibration.doubt) * member.weight / total * temper(member.posterior, sharpness)
     return beliefs
-
-
-def own_checkpoint(fitting: Fitting, member: str) -> Fitting:
-    """Return the options of a member's fit: its checkpoint is a file of its own beside the ensemble's."""
-    if fitting.checkpoint is None:
-        return fitting
-    path = Path(fitting.checkpoint)
-    return replace(fitting, checkpoint=path.with_name(f"{path.name}.{member}"))

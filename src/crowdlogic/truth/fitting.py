@@ -20,13 +20,24 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from crowdlogic.annotators.label_sums import LARGE as COMPILED
 from crowdlogic.annotators.label_sums import Q
-from crowdlogic.data.blocks import Arrays, Engine, Shards, States, Step, anchor_classes, digest, fit_digest, make_shards
+from crowdlogic.data.blocks import (
+    Arrays,
+    Engine,
+    Shards,
+    State,
+    States,
+    Step,
+    anchor_classes,
+    digest,
+    fit_digest,
+    make_shards,
+)
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Calibration, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
@@ -35,7 +46,9 @@ from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_l
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.registry import TRUTH_METHODS
-from crowdlogic.store.checkpoints import State, StateCheckpoint
+
+if TYPE_CHECKING:
+    from crowdlogic.store.checkpoints import StateCheckpoint
 
 PACKAGE = str(Path(__file__).parents[1])
 """The folder of this package."""
@@ -143,6 +156,8 @@ class Iterations:
                 owner = digest(repr(method), blocks.digest())
             else:
                 owner = fit_digest(method, labels, start=fitting.start, anchors=fitting.anchors, corpus=corpus)
+            from crowdlogic.store.checkpoints import StateCheckpoint
+
             self._checkpoint = StateCheckpoint(Path(fitting.checkpoint), owner)
             self._resume(self._checkpoint)
 
@@ -578,3 +593,11 @@ def _sample_codes(labels: CrowdLabels, units: Ints) -> Ints:
     codes = np.zeros(len(units), dtype=np.int64)
     np.add.at(codes, owner, _digits(labels, rows))
     return codes
+
+
+def own_checkpoint(fitting: Fitting, member: str) -> Fitting:
+    """Return the options of the fit of an ensemble's member, whose checkpoint is a file beside that of the ensemble."""
+    if fitting.checkpoint is None:
+        return fitting
+    path = Path(fitting.checkpoint)
+    return replace(fitting, checkpoint=path.with_name(f"{path.name}.{member}"))

@@ -22,14 +22,13 @@ import numpy as np
 from scipy.special import log_expit
 
 from crowdlogic.annotators.label_sums import LARGE, clamp
-from crowdlogic.data.blocks import Arrays, Engine, Shard
+from crowdlogic.data.blocks import Arrays, Engine, Shard, State
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, sum_by
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import normalise
-from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.fitting import (
     DEFAULT_FIT,
     UNITS,

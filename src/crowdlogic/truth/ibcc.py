@@ -22,14 +22,13 @@ import numpy as np
 
 from crowdlogic.annotators.label_sums import code_table, compiled_table_step, is_compiled, tally, whole_counts
 from crowdlogic.annotators.protocol import check_size
-from crowdlogic.data.blocks import Engine
+from crowdlogic.data.blocks import Engine, State
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.dawid_skene import e_step
 from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
 from crowdlogic.truth.methods import takes_frames

@@ -16,14 +16,13 @@ import numpy as np
 
 from crowdlogic.annotators.label_sums import compiled_match_step, is_compiled, tally_hits_and_given
 from crowdlogic.annotators.protocol import FLOOR
-from crowdlogic.data.blocks import Arrays, Engine
+from crowdlogic.data.blocks import Arrays, Engine, State
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
 from crowdlogic.truth.methods import takes_frames
 from crowdlogic.truth.one_coin import e_step

@@ -141,7 +141,7 @@ def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     annotator and class: bsc-seq from 15 on, hmm-crowd from 2 on, else majority; mace where their tables would be too
     large.
     """
-    from crowdlogic.annotators.abstaining import find_labelling_functions
+    from crowdlogic.annotators.label_sums import find_labelling_functions
     from crowdlogic.annotators.protocol import MOST_CELLS
 
     if labels.negated is not None:

@@ -13,7 +13,6 @@ from functools import partial
 
 import numpy as np
 
-from crowdlogic.annotators.confusion import SMOOTHING, TRUST
 from crowdlogic.annotators.label_sums import (
     clamp,
     compiled_match_step,
@@ -22,16 +21,14 @@ from crowdlogic.annotators.label_sums import (
     match_scores,
     tally_hits_and_given,
 )
-from crowdlogic.annotators.one_coin import Accuracies
-from crowdlogic.annotators.protocol import FLOOR
-from crowdlogic.data.blocks import Arrays, Engine, Shard
+from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST
+from crowdlogic.data.blocks import Arrays, Engine, Shard, State
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import normalise, safe_log
-from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
 from crowdlogic.truth.methods import takes_frames
 
@@ -107,5 +104,7 @@ class OneCoin:
 
 def log_parameters(p: State) -> Arrays:
     """Return the parameters of the E-step: log p(j says n) if n is the truth and if it is not, and the log prior."""
+    from crowdlogic.annotators.one_coin import Accuracies
+
     coins = Accuracies(p["accuracy"], n_classes=len(p["prior"]))
     return {"log_agree": coins.log_agree, "log_differ": coins.log_differ, "log_prior": safe_log(p["prior"])}

@@ -39,10 +39,8 @@ from crowdlogic.truth.dependence import (
     sum_votes,
     with_range,
 )
-from crowdlogic.truth.ensemble import own_checkpoint
-from crowdlogic.truth.fitting import DEFAULT_FIT, BeliefPass, EngineFit, Fitting, empty_estimate
+from crowdlogic.truth.fitting import DEFAULT_FIT, BeliefPass, EngineFit, Fitting, empty_estimate, own_checkpoint
 from crowdlogic.truth.mace import MACE
-from crowdlogic.truth.majority import VoteStep
 from crowdlogic.truth.methods import takes_frames
 from crowdlogic.truth.near_copies import find_similar, merge_groups
 
@@ -165,6 +163,8 @@ class MethodPool:
         self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
         """Fit the members over an engine and pool them."""
+        from crowdlogic.truth.majority import VoteStep
+
         votes = sum_votes(engine)
         weight = self._weight(votes["given"].sum(axis=1), engine.n_classes)
         methods: list[DawidSkene | MACE] = [MACE(convergence=self.convergence)]

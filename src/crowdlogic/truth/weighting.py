@@ -21,14 +21,13 @@ from typing import ClassVar
 import numpy as np
 
 from crowdlogic.annotators.label_sums import Q
-from crowdlogic.data.blocks import Arrays, Engine, Shard
+from crowdlogic.data.blocks import Arrays, Engine, Shard, State
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, sum_by
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.fitting import (
     DEFAULT_FIT,
     BeliefPass,

@@ -34,7 +34,7 @@ from crowdlogic.annotators.label_sums import (
 )
 from crowdlogic.annotators.protocol import CountModel, expected_counts
 from crowdlogic.annotators.tag_chain import TagChain, Words, code_words, tag_grammar
-from crowdlogic.data.blocks import Arrays, Engine, Shard, States
+from crowdlogic.data.blocks import Arrays, Engine, Shard, State, States
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
@@ -43,7 +43,6 @@ from crowdlogic.errors import OptionError
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.chain import marginals
-from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, Iterations, empty_estimate, starting_beliefs
 from crowdlogic.truth.methods import TruthMethod, takes_frames
 

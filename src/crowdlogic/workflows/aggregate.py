@@ -42,10 +42,8 @@ from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.registry import LEARNING_METHODS, SOURCES, TRUTH_METHODS
-from crowdlogic.truth.comparison import warning_signs
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, state_confidence
 from crowdlogic.truth.fitting import Fitting
-from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, applicable_methods, choose_method, truth_method, uses_anchors
 from crowdlogic.truth.ties import Ties
 from crowdlogic.workflows.inputs import (
@@ -435,6 +433,8 @@ def _choose_method(options: AggregateOptions, labels: OpenedLabels) -> tuple[Tru
     if options.method is None and options.ties is None:
         name, reason = labels.suggest_method()
     if name == "majority":
+        from crowdlogic.truth.majority import MajorityVote
+
         return MajorityVote(ties=options.ties or Ties.random, order=options.order, seed=options.seed), reason
     method = limit_iterations(
         configured_method(name, seed=options.seed, dependence=parse_dependence(options.dependence)), options.iterations
@@ -499,6 +499,8 @@ class FittedInMemory:
 
     def write_answers(self) -> Answered:
         """Write the answers, and the whole estimate where it was asked for."""
+        from crowdlogic.truth.comparison import warning_signs
+
         options, crowd, estimate = self.labels.options, self.labels.crowd, self.estimate
         written = _write_answers(options, estimate, crowd)
         if options.save is not None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from crowdlogic.annotators.abstaining import MOSTLY, find_labelling_functions, find_one_sided
+from crowdlogic.annotators.label_sums import MOSTLY, find_labelling_functions, find_one_sided
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.formats.protocol import Crowd, FileFormat, detect_format

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowdlogic.annotators.abstaining import find_labelling_functions
+from crowdlogic.annotators.label_sums import find_labelling_functions
 from crowdlogic.classifiers.protocol import NeedsFiles
 from crowdlogic.confidence.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
 from crowdlogic.data.corpus import Corpus, align
@@ -21,7 +21,6 @@ from crowdlogic.data.intake.contract import Boundaries, Duplicates, Tokenizer
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd
-from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError, RuleError, name_list
 from crowdlogic.learning.algorithm import LogicLNCL
@@ -34,13 +33,8 @@ from crowdlogic.learning.saved_run import Run, confidence_record
 from crowdlogic.learning.task import score_name
 from crowdlogic.learning.training_run import train_run
 from crowdlogic.registry import DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
-from crowdlogic.rules.audit import Outcome
-from crowdlogic.rules.checking import Severity, check
-from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.parser import as_rules, parse_rules, read_rules
-from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.rules.transitions import find_grammar, includes_grammar
 from crowdlogic.store.checkpoints import check_claimable
 from crowdlogic.store.files import CLEAN_LABELS, CLEAN_TAGS, is_run, last_epoch, read_config, reading, require_entry
 from crowdlogic.store.options import decode_options, encode_options, merge_changes, read_toml
@@ -54,6 +48,10 @@ from crowdlogic.workflows.inputs import (
     percent,
     read_vocabulary,
 )
+
+if TYPE_CHECKING:
+    from crowdlogic.data.vectors import WordVectors
+    from crowdlogic.rules.predicates import Vocabulary
 
 # The options of a training: explicit ones over those of a TOML file over those of the run that is resumed.
 
@@ -381,6 +379,8 @@ def _with_grammar(
     rules: RuleSet | None, labels: CrowdLabels, method: LearningMethod
 ) -> tuple[RuleSet | None, tuple[str, ...]]:
     """Add the grammar of the tags to the rules, unless they have it or the method takes no rules."""
+    from crowdlogic.rules.transitions import find_grammar, includes_grammar
+
     grammar = find_grammar(labels)
     if grammar is None or not hasattr(method, "projector") or (rules is not None and includes_grammar(rules)):
         return rules, ()
@@ -412,6 +412,8 @@ def _check_kind(choice: MethodChoice, method: LearningMethod, corpus: Corpus, so
 
 def _read_vectors(paths: Sequence[str]) -> WordVectors | None:
     """Return the word vectors of all files, side by side; None without a file."""
+    from crowdlogic.data.vectors import concatenate_vectors, read_vectors
+
     sets = [read_vectors(path) for path in paths]
     return concatenate_vectors(*sets) if len(sets) > 1 else sets[0] if sets else None
 
@@ -476,6 +478,9 @@ def _rule_notices(data: TrainingData) -> Iterator[str]:
     rules, classes = data.rules, data.labels.classes
     if rules is None:
         return
+    from crowdlogic.rules.checking import Severity, check
+    from crowdlogic.rules.expansion import expand
+
     found = check(rules, classes=classes, vocabulary=data.vocabulary, corpus=data.corpus)
     for finding in found:
         if finding.severity is Severity.error:
@@ -618,6 +623,10 @@ def _explain_failure(folder: Path, problem: OSError | MemoryError) -> str:
 
 def _verdict_notices(run: Run) -> Iterator[str]:
     """Yield one line for each rule whose weight the labels lowered, or that they contradict."""
+    if not run.audit:
+        return
+    from crowdlogic.rules.audit import Outcome
+
     factors = run.teacher.factors
     for place, one in enumerate(run.audit):
         said = f"{one.place}: {shorten_name(one.rule)}: {one.reason}"

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.annotators.abstaining import find_one_sided
-from crowdlogic.annotators.label_sums import Q
+from crowdlogic.annotators.label_sums import Q, find_one_sided
 from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy, accuracy_range, describe_mistakes
 from crowdlogic.data.blocks import Arrays, Engine
 from crowdlogic.data.estimate import PROBABILITY_PREFIX

@@ -39,13 +39,14 @@ from crowdlogic.numerics.arrays import Floats, sum_by
 from crowdlogic.numerics.intervals import HALF, credible_interval
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dependence import Dependence, state_confidence
-from crowdlogic.truth.ensemble import Ensemble, own_checkpoint
+from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.fitting import (
     DEFAULT_FIT,
     Fitting,
     estimate_of_fit,
     find_patterns,
     fits_over_engines,
+    own_checkpoint,
     pattern_shards,
 )
 from crowdlogic.truth.majority import MajorityVote

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,10 +29,6 @@ from crowdlogic.errors import ConvergenceWarning, OptionError, RuleError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.chain import IMPOSSIBLE
 from crowdlogic.numerics.logspace import LOG_ZERO, normalise, safe_log
-from crowdlogic.rules.blocks import Predictions
-from crowdlogic.rules.expansion import expand
-from crowdlogic.rules.facts import refuse_namesakes
-from crowdlogic.rules.grounding import GroundRules, ground_rules
 from crowdlogic.rules.parser import as_rules
 from crowdlogic.rules.potentials import Pairs, PerUnit, Potentials, check_per_unit, potentials
 from crowdlogic.rules.predicates import Vocabulary
@@ -39,6 +36,10 @@ from crowdlogic.rules.projection.chain import chain_potentials, is_chain, projec
 from crowdlogic.rules.projection.graph import Graph, Propagation, infer
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable, estimate_transitions
+
+if TYPE_CHECKING:
+    from crowdlogic.rules.blocks import Predictions
+    from crowdlogic.rules.grounding import GroundRules
 
 # The error for units that hard rules leave no class: it names the unit, and the rules there.
 #
@@ -239,10 +240,14 @@ class Projector:
 
     def n_rules(self, classes: Classes) -> int:
         """Return how many rules there are, rule sets written out."""
+        from crowdlogic.rules.expansion import expand
+
         return 0 if self.rules is None else len(expand(self.rules, classes).rules)
 
     def ground(self, corpus: Corpus, classes: Classes) -> GroundRules:
         """Return the rules grounded over a corpus, their weights times the factors."""
+        from crowdlogic.rules.grounding import ground_rules
+
         ground = ground_rules(self.rules or NO_RULES, corpus, classes, vocabulary=self.vocabulary)
         return ground if self.factors is None else ground.reweight(self.factors)
 
@@ -257,6 +262,9 @@ class Projector:
             given_for: The items that the tables are about.
             renewed: Predicates to use in place of those of the same name, such as tables about the other items.
         """
+        from crowdlogic.rules.expansion import expand
+        from crowdlogic.rules.facts import refuse_namesakes
+
         words, renewed = self.vocabulary or Vocabulary(), renewed or Vocabulary()
         if self.rules is not None and words.tables.keys() - renewed.tables.keys():
             refuse_namesakes(expand(self.rules, classes), words, corpus, given_for=given_for, except_for=renewed.tables)
@@ -435,6 +443,8 @@ def raise_path(beliefs: Beliefs, path: Ints, strength: float) -> Beliefs:
 
 def make_predictions(ground: GroundRules, predict: Predict | None, classifier: Beliefs | None) -> Predictions:
     """Return what the classifier says where rules ask: on the units, and on all derived texts at once."""
+    from crowdlogic.rules.blocks import Predictions
+
     if not ground.texts:
         return Predictions(units=classifier)
     if predict is None:

@@ -15,12 +15,14 @@ from crowdlogic.workflows.demo import DemoOptions, run_demo
 
 Run = Callable[..., Result]
 
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
 
 @pytest.fixture(scope="module", params=range(5))
 def figures(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The figures of the demo with its defaults, for five seeds."""
     folder = tmp_path_factory.mktemp("demo") / "out"
-    return run_demo(DemoOptions(out=str(folder), seed=request.param)).figures()
+    return {**run_demo(DemoOptions(out=str(folder), seed=request.param)).figures(), "seed": request.param}
 
 
 def test_the_demo_shows_a_crowd_on_which_majority_vote_fails(figures: dict[str, Any]) -> None:
@@ -29,6 +31,16 @@ def test_the_demo_shows_a_crowd_on_which_majority_vote_fails(figures: dict[str, 
     assert scores["majority"] < 0.85
     assert scores[figures["default"]] > scores["majority"] + 0.1
     assert "simulated" in figures["simulated"]
+
+
+def test_the_readme_gives_the_figures_of_the_demo(figures: dict[str, Any]) -> None:
+    if figures["seed"] != 0:
+        pytest.skip("the README describes seed 0")
+    scores = {row["method"]: row["accuracy"] for row in figures["methods"]}
+    order = ("majority", figures["default"], "dawid-skene", "logic-lncl without the rule", "logic-lncl")
+    sentence = README[README.index("On the simulated reviews of `make demo`") :].partition("The default is")[0]
+
+    assert re.findall(r"([\d.]+) %", sentence) == [f"{100 * scores[name]:.1f}" for name in order]
 
 
 def test_the_demo_shows_what_the_classifier_and_the_rule_add(figures: dict[str, Any]) -> None:

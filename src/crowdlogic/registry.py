@@ -365,5 +365,5 @@ LEARNING_METHODS = Registry(
 DEFAULT_LEARNING_METHOD = "logic-lncl"
 """The learning method that is used when none is named."""
 
-PRESETS = Registry("preset", "crowdlogic.presets", {})
+PRESETS = Registry("preset", "crowdlogic.presets", {"linear-paper": "crowdlogic.learning.presets:linear_paper_preset"})
 """Ready-made configurations of learning methods: functions of the classes."""

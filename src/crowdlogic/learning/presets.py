@@ -13,6 +13,7 @@ from typing import Any
 
 from crowdlogic.annotators.sequential import Sequential
 from crowdlogic.data.names import Classes
+from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL, Loss
@@ -199,6 +200,25 @@ def _conll_vote(classes: Classes) -> MajorityVote:
 
 def _is_conll(classes: Classes) -> bool:
     return {str(name) for name in classes} == set(CONLL_TIES)
+
+
+def linear_paper_preset(classes: Classes) -> PresetConfiguration:
+    """Return the configuration of `--preset linear-paper`: the paper's text, with the linear classifier.
+
+    No cross-fitting, fixed weights of the rules, and the paper's k(t), C, loss and start; torch is not needed.
+    """
+    tags = is_span_tag_set(classes)
+    method = LogicLNCL(
+        learn_weights=False,
+        classifier=CLASSIFIERS.load("linear")(),
+        projector=Projector(strength=5.0, preset="paper"),
+        imitation=GrowingImitation(0.90, maximum=0.8) if tags else GrowingImitation(0.94),
+        loss=Loss.annotators if tags else Loss.plain,
+        start=_conll_vote(classes) if tags else MajorityVote(ties=Ties.soft),
+        folds=1,
+    )
+    rule = "bio" if tags else "contrast('but')"
+    return PresetConfiguration(method, parse_rules(f"1.0: include {rule}", source="the preset linear-paper"))
 
 
 def sentiment_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001 (the rule holds for any classes)

@@ -21,6 +21,7 @@ from crowdlogic.data.files import (
     draft_target,
     gunzip,
     make_folder,
+    new_folder,
     open_regular,
     require_file,
     write_bytes,
@@ -219,6 +220,44 @@ def test_files_written_together_appear_together_or_not_at_all(tmp_path: Path) ->
     write_two(fail=False)
     assert (tmp_path / "a").read_bytes() + (tmp_path / "new" / "folder" / "b").read_bytes() == b"12"
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "folder", "new"]
+
+
+def test_a_new_folder_appears_with_the_other_outputs_or_not_at_all(tmp_path: Path) -> None:
+    def write_both(*, fail: bool) -> None:
+        with written_together():
+            with new_folder(tmp_path / "saved") as draft:
+                write_bytes(draft / "a", b"1")
+            write_bytes(tmp_path / "b", b"2")
+            assert not (tmp_path / "saved").exists()
+            if fail:
+                raise RuntimeError("midway")
+
+    with pytest.raises(RuntimeError, match="midway"):
+        write_both(fail=True)
+    assert list(tmp_path.iterdir()) == []
+
+    write_both(fail=False)
+    assert (tmp_path / "saved" / "a").read_bytes() + (tmp_path / "b").read_bytes() == b"12"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "saved"]
+
+
+def test_a_signal_waits_until_all_outputs_are_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace = Path.replace
+
+    def interrupted(path: Path, target: Path) -> Path:
+        signal.raise_signal(signal.SIGINT)
+        return replace(path, target)
+
+    def write_two() -> None:
+        with written_together():
+            write_bytes(tmp_path / "a", b"1")
+            write_bytes(tmp_path / "b", b"2")
+            monkeypatch.setattr(Path, "replace", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        write_two()
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 
 def test_a_folder_that_was_there_stays_when_writing_fails(tmp_path: Path) -> None:

@@ -97,3 +97,18 @@ def test_a_member_that_is_not_there_is_one_line(tmp_path: Path) -> None:
         open_folder(path).read("train.json")
 
     assert str(refused.value) == f"{path}: no member 'train.json' in it. Pack the export again."
+
+
+def test_a_member_without_a_name_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as packed:
+        packed.writestr("m", b"1")
+    content = (tmp_path / "x.zip").read_bytes()
+    at = content.index(b"PK\x01\x02")
+    damaged = bytearray(content)
+    damaged[at + 28 : at + 30] = b"\0\0"  # the length of the name in the directory
+    del damaged[at + 46]
+    damaged[-10:-6] = (len(damaged) - 22 - at).to_bytes(4, "little")  # the size of the directory
+    (tmp_path / "x.zip").write_bytes(bytes(damaged))
+
+    with pytest.raises(FormatError, match="leads out of the zip file"):
+        list(open_folder(tmp_path / "x.zip").names)

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
+from tests.data.formats.exports import annotation, span, task
+
 LIMIT = "--max-unpacked"
 """What a refusal names."""
 
@@ -116,6 +120,47 @@ def wrench(items: int, functions: int) -> bytes:
     ).encode()
 
 
+ENTITIES = (
+    '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a0 "aaaaaaaaaa">'
+    + "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
+    + "]><worksheet><sheetData><row><c><v>&a9;</v></c></row></sheetData></worksheet>"
+)
+"""A billion letters, once the entities are replaced."""
+
+
+def workbook_of(row: bytes, rows: int) -> bytes:
+    """A workbook with the same row again and again."""
+    sheet = repeat(row, len(row) * rows, SHEET, b"</sheetData></worksheet>")
+    members = [(name, iter([content.encode()])) for name, content in WORKBOOK.items()]
+    return zipped(iter([*members, ("xl/worksheets/sheet1.xml", sheet)]))
+
+
+def parquet(rows: int) -> bytes:
+    """A table of labels that are all alike, which Parquet packs to a few bytes a million."""
+    buffer = io.BytesIO()
+    table = pl.select(**{name: pl.repeat(1, rows, dtype=pl.Int8) for name in ("item", "annotator", "label")})
+    table.write_parquet(buffer, compression="zstd", compression_level=19)
+    return buffer.getvalue()
+
+
+def npy_header(shape: tuple[int, ...]) -> bytes:
+    """The beginning of an array that claims a shape."""
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(buffer, {"descr": "|i1", "fortran_order": False, "shape": shape})
+    return buffer.getvalue()
+
+
+def npz(shape: tuple[int, int]) -> bytes:
+    """An array of zeros."""
+    return zipped(iter([("labels.npy", repeat(b"\0", shape[0] * shape[1], npy_header(shape)))]))
+
+
+def spans(count: int, end: int) -> bytes:
+    """An export with spans far beyond the end of the text."""
+    given = [span(n, end + n, "PER") for n in range(count)]
+    return json.dumps([task(1, "a text", annotation(1, *given))]).encode()
+
+
 BOMBS = {
     "nested-json": Bomb(file="x.json", make=lambda: b"[" * 3_000_000, refused="not JSON"),
     "nested-objects": Bomb(file="x.json", make=lambda: b'{"a":' * 3_000_000, refused="x.json"),
@@ -145,6 +190,22 @@ BOMBS = {
     "conll-columns": Bomb(file="x.conll", make=lambda: b"t" + b" O" * 3_000_000 + b"\n", refused="x.conll"),
     "json-empty-lists": Bomb(file="x.json", make=lambda: b"[" + b"[]," * 3_000_000 + b"[]]", refused="x.json"),
     "json-strings": Bomb(file="x.json", make=lambda: b'[{"item":"u","annotator":"a","label":["' + b'","' * 3_000_000 + b'"]}]'),
+    "xlsx-rows": Bomb(file="x.xlsx", make=lambda: workbook_of(b"<row>" + b"<c><v>1</v></c>" * 3 + b"</row>", 4_000_000), refused=LIMIT),
+    "xlsx-far-cells": Bomb(file="x.xlsx", make=lambda: workbook_of(b'<row><c r="XFD1"><v>1</v></c></row>', 400_000), refused=LIMIT),
+    "xlsx-far-row": Bomb(file="x.xlsx", make=lambda: workbook_of(b'<row r="900000000"><c><v>1</v></c></row>', 1), refused="x.xlsx"),
+    "xlsx-columns": Bomb(file="x.xlsx", make=lambda: workbook_of(b"<row>" + b"<c><v>1</v></c>" * 16_384 + b"</row>", 500), refused=LIMIT),
+    "xlsx-entities": Bomb(file="x.xlsx", make=lambda: zipped({**WORKBOOK, "xl/worksheets/sheet1.xml": ENTITIES}), refused="x.xlsx"),
+    "parquet-rows": Bomb(file="x.parquet", make=lambda: parquet(100_000_000), refused=LIMIT),
+    "npz-zeros": Bomb(file="x.npz", make=lambda: npz((40_000, 50_000)), refused=LIMIT, options=("--format", "label-matrix")),
+    "npy-shape": Bomb(file="x.npy", make=lambda: npy_header((1 << 40, 1 << 20)), refused="x.npy", options=("--format", "label-matrix")),
+    "zip-in-zip": Bomb(file="x.zip", make=lambda: zipped({"m.zip": zipped(iter([("m.json", repeat(b"[", 2000 * MEBIBYTE))]))}), refused="x.zip"),
+    "gz-members": Bomb(file="x.csv.gz", make=lambda: gzipped(iter([HEADER])) + gzipped(iter([b""])) * 900_000, refused="x.csv.gz"),
+    "gz-in-gz": Bomb(file="x.csv.gz", make=lambda: gzipped(iter([gzipped(repeat(b"\0", 2000 * MEBIBYTE))])), refused="x.csv.gz"),
+    "classes-and-annotators": Bomb(file="x.csv", make=lambda: HEADER + b"".join(b"u%d,a%d,c%d\n" % (n // 3, n * 7 % 5_000, n * n % 4_999) for n in range(500_000)), refused="memory"),
+    "csv-wide": Bomb(file="x.csv", make=lambda: b"item," + b",".join(b"a%d" % n for n in range(8_000)) + (b"\nu" + b",x" * 8_000) * 1_000, options=("--wide",)),
+    "jsonl-tags": Bomb(file="x.jsonl", make=lambda: json.dumps({"item": "u", "tokens": ["t"] * 1_000_000, "crowd": {"a": ["O"] * 1_000_000}}).encode()),
+    "jsonl-long-key": Bomb(file="x.jsonl", make=lambda: json.dumps({**label(0), "k" * 15_000_000: 1}).encode()),
+    "label-studio-spans": Bomb(file="x.json", make=lambda: spans(30_000, 10**12), options=("--format", "label-studio"), refused="x.json"),
     "json-number": Bomb(file="x.json", make=lambda: b'[{"item":' + b"9" * 3_000_000 + b"}]", refused="x.json"),
 }  # fmt: skip
 """The table. Every file has at most 20 MB."""

@@ -115,6 +115,8 @@ PLACES = [
     ("outcome", "epoch", "loss"),
 ]
 DAMAGES = [
+    ("config.json", put(True, "method", "limits")),
+    ("config.json", put("x", "method", "limits", "epochs")),
     *((CONFIG, without(*path)) for path in PLACES),
     *((CONFIG, put(3.5, *path)) for path in PLACES if path[-1] != "loss"),
     *((CONFIG, put("x", *path)) for path in PLACES if path not in [("method", "name"), ("rules", "text")]),

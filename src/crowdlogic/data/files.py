@@ -13,6 +13,7 @@ import itertools
 import os
 import re
 import shutil
+import signal
 import stat
 import sys
 import tempfile
@@ -428,16 +429,36 @@ def written_together() -> Iterator[None]:
         yield
         for write in outputs.streams:
             write()
-        _rename_together(outputs.renames)
+        with _interrupts_delayed():
+            _rename_together(outputs.renames)
     except BaseException:
         for draft in outputs.drafts:
-            draft.unlink(missing_ok=True)
+            _remove(draft)
         for folder in reversed(outputs.folders):
             with suppress(OSError):  # something else is in it
                 folder.rmdir()
         raise
     finally:
         _outputs.reset(token)
+
+
+@contextmanager
+def _interrupts_delayed() -> Iterator[None]:
+    """Deliver SIGINT and SIGTERM after the block, so that they cannot stop renames halfway."""
+    received: list[int] = []
+    delayed = (signal.SIGINT, signal.SIGTERM)
+    try:
+        handlers = [signal.signal(one, lambda number, _: received.append(number)) for one in delayed]
+    except ValueError:  # only the main thread has handlers, and only it is interrupted
+        yield
+        return
+    try:
+        yield
+    finally:
+        for one, handler in zip(delayed, handlers, strict=True):
+            signal.signal(one, signal.SIG_DFL if handler is None else handler)
+        for number in received:
+            signal.raise_signal(number)
 
 
 def _rename_together(renames: list[tuple[Path, Path]]) -> None:
@@ -452,7 +473,7 @@ def _rename_together(renames: list[tuple[Path, Path]]) -> None:
     target = Path()
     try:
         for _, target in renames if len(renames) > 1 else []:
-            if target.exists():
+            if target.is_file():
                 backup = _make_draft(target)
                 aside.append((backup, target))
                 target.replace(backup)
@@ -461,7 +482,7 @@ def _rename_together(renames: list[tuple[Path, Path]]) -> None:
             placed.append(target)
     except BaseException as problem:
         for new in placed:
-            new.unlink(missing_ok=True)
+            _remove(new)
         for backup, old in aside:
             if not old.exists():  # else it was not moved yet, and the backup is empty
                 backup.replace(old)
@@ -470,6 +491,14 @@ def _rename_together(renames: list[tuple[Path, Path]]) -> None:
         raise
     for backup, _ in aside:
         backup.unlink(missing_ok=True)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def make_folder(path: Path) -> None:
@@ -529,7 +558,8 @@ def write_folder(path: str | Path, files: Mapping[str, bytes]) -> None:
 def new_folder(path: str | Path) -> Iterator[Path]:
     """Yield a temporary folder to write to. It becomes `path` on success and is removed on failure.
 
-    An existing folder must be empty: nothing in a folder is overwritten.
+    Within `written_together`, it becomes `path` at the end of that block. An existing folder must be empty: nothing in
+    a folder is overwritten.
     """
     target = Path(path)
     if not target.parent.is_dir():
@@ -540,14 +570,18 @@ def new_folder(path: str | Path) -> Iterator[Path]:
     try:
         yield draft
         draft.chmod(0o777 & ~_umask())
-        draft.replace(target)
-    except OSError as problem:
-        if problem.filename is not None and str(problem.filename).startswith(str(draft)):
+        outputs = _outputs.get()
+        if outputs is None:
+            draft.replace(target)
+        else:
+            outputs.drafts.append(draft)
+            outputs.renames.append((draft, target))
+    except BaseException as problem:
+        shutil.rmtree(draft, ignore_errors=True)
+        if isinstance(problem, OSError) and str(problem.filename or "").startswith(str(draft)):
             inside = Path(problem.filename).relative_to(draft)
             raise type(problem)(problem.errno, problem.strerror, str(target / inside)) from problem
         raise
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _make_draft(target: Path) -> Path:

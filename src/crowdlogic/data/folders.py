@@ -81,16 +81,17 @@ def require_parsable(
     most = limit // COLUMN_BYTES
     if columns > most:
         raise FormatError(
-            f"{name}: {columns:,} columns or fields, and at most {most:,} are read. {_advise_limit(limit)}"
+            f"{name}: {columns:,} columns or fields, and at most {most:,} are read. {advise_limit(limit)}"
         )
     if rows * columns * cell_bytes > limit:
         raise FormatError(
             f"{name}: {rows:,} rows of {columns:,} columns or fields take more than {describe_size(limit)} of memory, "
-            f"which is the limit for a file of its size. {_advise_limit(limit)}"
+            f"which is the limit for a file of its size. {advise_limit(limit)}"
         )
 
 
-def _advise_limit(limit: int) -> str:
+def advise_limit(limit: int) -> str:
+    """Return how to raise the limit, from the bytes that content may take now."""
     higher = describe_size(8 * limit // PARSED_RATIO).replace(" GiB", "G").replace(" MiB", "M").replace(" KiB", "K")
     return f"If you trust it, raise the limit: crowdlogic --max-unpacked {higher}, or {LIMIT_VARIABLE}={higher}."
 
@@ -212,7 +213,9 @@ class ZipFolder(Folder):
     def names(self) -> tuple[str, ...]:
         """Names of the members. Too many members, too much content and names that lead out of the file are refused."""
         with _damage_reported(self.path):
-            entries = [entry for entry in self.archive.infolist() if not entry.is_dir()]
+            entries = [
+                entry for entry in self.archive.infolist() if not entry.filename.endswith("/")
+            ]  # is_dir fails on an empty name
         names = [entry.filename for entry in entries]
         size = self.path.stat().st_size
         if any(entry.file_size > unpacked_limit(size) for entry in entries):

@@ -224,6 +224,7 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
     require_kind(folder, (str, Path), "load_run", "Name the folder: load_run('run').")
     home, record = Path(folder), read_run(folder)
     with reading(home):
+        _check_limits(record)
         architecture = _read_architecture(home, record)
         teacher = _read_teacher(home, record, vocabulary)
         model = _read_annotator_model(record)
@@ -253,9 +254,18 @@ def check_record(home: Path, record: RunRecord) -> None:
         read_history(record.refit_history)
         history = read_history(record.history)
         outcome = require_entry(record.config, "outcome", Mapping)
+        _check_limits(record)
         _require_epoch(require_entry(outcome, "chosen", where="outcome"), history, "chosen")
         for row in record.audit:
             decode_record(RuleVerdict, row, RULES)
+
+
+def _check_limits(record: RunRecord) -> None:
+    """Raise unless the options for the number of epochs, where the method has any, are such as reports show."""
+    method = require_entry(record.config, "method", Mapping)
+    if method.get("limits") is not None:
+        limits = require_entry(method, "limits", Mapping, where="method")
+        require_entry(limits, "epochs", int, where="limits")
 
 
 def _load_classifier(home: Path, architecture: Architecture | AbsentClassifier, record: RunRecord) -> Classifier:

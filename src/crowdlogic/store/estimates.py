@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import MISSING, asdict, fields
 from enum import Enum
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.estimate import NO_ANSWER, Calibration, Estimate
-from crowdlogic.data.files import make_folder, written_together
+from crowdlogic.data.files import make_folder, new_folder, written_together
 from crowdlogic.errors import FormatError, MissingDataError, require_kind
 from crowdlogic.store.files import (
     CHECKSUMS,
@@ -113,13 +114,15 @@ def save_estimate(folder: str | Path, estimate: Estimate) -> None:
         "tied": estimate.tied,
         "calibration": None if estimate.calibration is None else asdict(estimate.calibration),
     }
+    is_new = not target.exists() or (target.is_dir() and not any(target.iterdir()))
     with written_together():
-        make_folder(target)
-        sums = {
-            ARRAYS: put_arrays(target / ARRAYS, {name: array for name, array in arrays.items() if array is not None}),
-            NAMES: put_bytes(target / NAMES, json.dumps(names, ensure_ascii=False).encode()),
-        }
-        write_checksums(target, sums)
+        make_folder(target.parent)
+        with new_folder(target) if is_new else nullcontext(target) as home:
+            sums = {
+                ARRAYS: put_arrays(home / ARRAYS, {name: array for name, array in arrays.items() if array is not None}),
+                NAMES: put_bytes(home / NAMES, json.dumps(names, ensure_ascii=False).encode()),
+            }
+            write_checksums(home, sums)
 
 
 def load_estimate(folder: str | Path) -> Estimate:

@@ -12,7 +12,7 @@ import pytest
 
 from crowdlogic.data.formats.excel import EXCEL
 from crowdlogic.data.reading import read_corpus, read_labels, read_table, write_table
-from crowdlogic.errors import CrowdLogicError, OptionError
+from crowdlogic.errors import CrowdLogicError, FormatError, OptionError
 
 
 def save(path: Path, *rows: tuple[object, ...]) -> Path:
@@ -121,3 +121,14 @@ def test_texts_that_look_like_escapes_stay_different(tmp_path: Path) -> None:
     (tmp_path / "t.xlsx").write_bytes(EXCEL.encode_table(pl.DataFrame({"item": names}), "t.xlsx"))
 
     assert read_table(tmp_path / "t.xlsx")[0]["item"].to_list() == names
+
+
+def test_a_cell_far_to_the_right_counts_as_a_row_of_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "8M")
+    book = openpyxl.Workbook()
+    for row in range(1, 3):
+        book.active.cell(row, 16_384, "x")  # type: ignore[union-attr]
+    book.save(tmp_path / "far.xlsx")
+
+    with pytest.raises(FormatError, match=r"far.xlsx: has more than 16,384 cells. .* --max-unpacked 64M"):
+        read_table(tmp_path / "far.xlsx")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.truth.planted import planted
@@ -66,3 +68,13 @@ def test_without_rounds_it_is_a_vote() -> None:
 def test_a_negative_number_of_rounds_is_refused() -> None:
     with pytest.raises(OptionError, match="iterations"):
         KOS(iterations=-1)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_only_ratios_of_weights_matter(scale: float) -> None:
+    labels = planted(0, units=60).labels
+    weights = np.random.default_rng(0).choice([0.5, 1.0], size=labels.n_labels)
+
+    found = [KOS().infer(replace(labels, weight=factor * weights)).beliefs for factor in (1.0, scale)]
+
+    np.testing.assert_allclose(found[1], found[0], rtol=0, atol=1e-12)

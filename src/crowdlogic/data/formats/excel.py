@@ -15,13 +15,16 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.folders import parsed_limit, require_unpackable, unpacked_limit
+from crowdlogic.data.folders import advise_limit, parsed_limit, require_unpackable, unpacked_limit
 from crowdlogic.data.formats.tables import TableFormat, require_rows
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, MissingExtraError, OptionError
 
 XML_BYTES = 6
 """Memory that the cells of a workbook take, in bytes for each byte of XML."""
+
+CELL_COST = 2048
+"""How much of the limit a cell counts as, since openpyxl needs up to 20 s for a million: 1,048,576 by default."""
 
 MOST_ROWS = 1_048_576
 """Rows that a sheet can hold."""
@@ -110,7 +113,15 @@ def _read_rows(file: InputFile) -> list[tuple[Any, ...]]:
         require_unpackable(unpacked, unpacked_limit(len(content)), file.name)
         require_unpackable(unpacked * XML_BYTES, parsed_limit(len(content)), file.name)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        return list(book.worksheets[0].iter_rows(values_only=True)) if book.worksheets else []
+        # Rows are as wide as their last cell says, and empty ones are filled in: they are counted while they are read.
+        rows: list[tuple[Any, ...]] = []
+        limit, left = parsed_limit(len(content)), parsed_limit(len(content)) // CELL_COST
+        for row in book.worksheets[0].iter_rows(values_only=True) if book.worksheets else ():
+            left -= len(row) + 1
+            if left < 0:
+                raise FormatError(f"{file.name}: has more than {limit // CELL_COST:,} cells. {advise_limit(limit)}")
+            rows.append(row)
+        return rows
     except FormatError:
         raise
     except Exception as problem:  # openpyxl raises whatever the damage makes it stumble over

@@ -40,6 +40,9 @@ USUAL_HEADER, LONGEST_HEADER = 1 << 12, 1 << 22
 WIDTHS = {0: 1, 1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 16}
 """Bytes that a value of each physical type takes in memory; 7, of fixed length, says its own."""
 
+LEAST_WIDTH = 32
+"""Bytes that a value takes at least, once names are compared and coded."""
+
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 
 SCHEMA, ROWS, GROUPS = 2, 3, 4  # FileMetaData
@@ -194,7 +197,7 @@ def _table_size(footer: dict[int, Any]) -> int:
             unpacked += _int(chunk, UNPACKED)
             values = _int(chunk, VALUES)
             nested = len(leaves) and values != _int(group, GROUP_ROWS)
-            cells += (values + (_int(group, GROUP_ROWS) if nested else 0)) * _width(chunk, leaf)
+            cells += (values + (_int(group, GROUP_ROWS) if nested else 0)) * max(_width(chunk, leaf), LEAST_WIDTH)
     return unpacked + cells
 
 

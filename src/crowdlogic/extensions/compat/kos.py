@@ -71,11 +71,12 @@ class KOS:
 def _weigh_class(labels: CrowdLabels, k: int, iterations: int) -> tuple[Floats, Floats]:
     """Return share[i] of the message weight for class k (0.5 without messages), and annotators' mean messages."""
     sign = np.where(labels.label == k, 1.0, -1.0)
+    weights = labels.weights / (labels.weights.max() or 1.0)  # only ratios matter, and squares of 1e300 are infinite
     message = pass_messages(
-        labels.unit, labels.annotator, sign * labels.weights, np.ones(labels.n_labels), iterations=iterations
+        labels.unit, labels.annotator, sign * weights, np.ones(labels.n_labels), iterations=iterations
     )
     message = -message if message.sum() < 0 else message  # most annotators help; the rounds can flip all signs
-    weight = message * labels.weights
+    weight = message * weights
     score = sum_by(labels.unit, labels.n_units, sign * weight)
     total = sum_by(labels.unit, labels.n_units, np.abs(weight))
     given = np.maximum(np.bincount(labels.annotator, minlength=len(labels.annotators)), 1)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +11,7 @@ import numpy as np
 
 from crowdlogic import __version__
 from crowdlogic.data.corpus import sentences
+from crowdlogic.data.files import new_folder
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.saved_run import Run, load_run
@@ -76,14 +74,8 @@ def export_run(run: str | Path, out: str | Path, *, to: str) -> Exported:
         raise OptionError(f"{target}: already exists. Choose another folder, or remove it.")
     made = load_run(run)
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
+    with new_folder(target) as draft:
         notices = write(made, draft)
-        draft.chmod(0o755)
-        os.replace(draft, target)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
     files = tuple(sorted(path.name for path in target.iterdir()))
     return Exported(out=str(target), format=to, files=files, notices=tuple(notices))
 

@@ -107,8 +107,10 @@ def test_gold_made_by_a_judge_is_suspicious(run: Run) -> None:
     write_panel(table, table[:, 1], gold=40)
 
     done = run("panel", "labels.csv", "--gold", "gold.csv")
+    other = run("aggregate", "labels.csv", "--anchors", "gold.csv", "-o", "truth.csv")
 
     assert "the gold equals the labels of judge1 on every item" in done.err
+    assert "the gold equals the labels of judge1 on every item" in other.err
     assert len(truth) == 100
 
 
@@ -206,3 +208,24 @@ def test_groups_and_orders_that_cannot_be_used_are_refused(run: Run) -> None:
     assert "two.csv: annotator 'judge0' is in several groups" in two.err
     assert "--ordered: the order of the classes" in unknown.err
     assert "--classes NAMES" in unknown.err
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("model", "some-model", "column 'model' says that a model made this gold"),
+        ("kind", "llm", "column 'kind' says that a model made this gold"),
+        ("annotator", "judge1", "the gold is by judge1, whose labels it judges"),
+    ],
+)
+def test_gold_made_by_a_model_is_pointed_out(run: Run, column: str, value: str, said: str) -> None:
+    table, truth = judges(10, skills=[0.7, 0.8, 0.6], items=100)
+    write_panel(table, truth, gold=0)
+    rows = [f"i{i},{truth[i]},{value}" for i in range(30)]
+    Path("gold.csv").write_text("\n".join([f"item,label,{column}", *rows]) + "\n")
+
+    panel = run("panel", "labels.csv", "--gold", "gold.csv")
+    answers = run("aggregate", "labels.csv", "--anchors", "gold.csv", "-o", "truth.csv")
+
+    assert said in panel.err
+    assert said in answers.err

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import crowdlogic
 from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.confidence.calibration import (
     ENOUGH_ANCHORS,
@@ -238,3 +239,38 @@ def test_the_share_of_the_mistakes_in_the_most_doubtful_answers_is_between_the_e
             inside.append(low - 0.12 <= wrong[:size].sum() / wrong.sum() <= high + 0.12)
 
     assert np.mean(inside) >= 0.9
+
+
+def test_a_single_vote_of_an_unknown_annotator_is_not_near_certain() -> None:
+    """Six items and at most two annotators say little about how reliable anybody is."""
+    one = crowdlogic.from_frame(pl.DataFrame({"item": range(6), "annotator": ["a"] * 6, "label": list("xyxyxy")}))
+    pairs = [(i, who, "xy"[i % 2]) for i in range(5) for who in "ab"] + [(5, "a", "x")]
+    two = crowdlogic.from_frame(pl.DataFrame(pairs, schema=["item", "annotator", "label"], orient="row"))
+
+    alone, together = crowdlogic.aggregate(one), crowdlogic.aggregate(two)
+
+    assert alone.confidence.max() < 0.85
+    assert together.confidence[5] < together.confidence[0] < 0.93
+
+
+def test_a_late_start_does_not_lower_the_reliability() -> None:
+    """Annotators who are equally good are rated alike, whenever they began and however few labels others gave."""
+    late, early = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(2, size=600)
+        table = np.where(rng.random((600, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
+        present = np.ones((600, 5), dtype=bool)
+        present[:400, 4] = False  # the last annotator joins late,
+        present[400:, :2] = False  # when two others have left
+        item, who = np.nonzero(present)
+        rows = {"item": item, "annotator": who, "label": table[item, who], "time": item.astype(float)}
+        labels = crowdlogic.from_frame(pl.DataFrame(rows))
+        found = crowdlogic.annotator_table(labels, crowdlogic.aggregate(labels)).sort("annotator")
+        right = np.array([(table[:, j] == truth)[present[:, j]].mean() for j in range(5)])
+        off = found["reliability"].to_numpy() - right
+        late.append(off[4])
+        early.append(off[:4].mean())
+        assert found["verdict"][4] == "ok"
+
+    assert np.mean(late) > np.mean(early) - 0.02

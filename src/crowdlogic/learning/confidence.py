@@ -219,7 +219,8 @@ def _fit_answers(task: Task) -> Calibration:
     from crowdlogic.truth.dawid_skene import DawidSkene
 
     public = PUBLIC_CROWDS.calibration(task.labels.votes())
-    calibration = replace(public, span_shift=SPAN_SHIFT, span_slope=SPAN_SLOPE)
+    # The classifier knows more than the labels, so few labels are no reason for more doubt
+    calibration = replace(public, doubt=PUBLIC_CROWDS.doubt, span_shift=SPAN_SHIFT, span_slope=SPAN_SLOPE)
     sampled = task.known if task.sampled is None else task.sampled
     drawn = len(_known_truths(task, sampled))
     if drawn < ENOUGH_ANCHORS:

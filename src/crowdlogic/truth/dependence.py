@@ -143,6 +143,12 @@ def find_vote_patterns(votes: Floats) -> VotePatterns | None:
     return VotePatterns(pattern=pattern, first=first, times=sum_by(pattern, len(first)))
 
 
+MAX_DOUBT = 0.3
+"""Doubt if no item has two labels, so that nothing is known about how reliable annotators are."""
+HALF_KNOWN = 5.0
+"""Number of labels beyond the first one of each item that halves this additional doubt."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dependence:
     """How far labels of one item depend on each other, and how that is known.
@@ -170,14 +176,23 @@ class Dependence:
 
     def calibration(self, votes: Floats, times: Floats | None = None) -> Calibration:
         """What it makes of labels with votes[i, k], where unit i stands for times[i] with the same; None for itself."""
-        return self.with_alpha(nominal_alpha(votes, times))
+        n = row_sums(votes)
+        pairs = np.maximum(n - 1.0, 0.0)
+        return self.with_alpha(nominal_alpha(votes, times), float(pairs.sum() if times is None else times @ pairs))
 
-    def with_alpha(self, alpha: float) -> Calibration:
-        """Return what it makes of labels with that alpha of Krippendorff's."""
+    def with_alpha(self, alpha: float, pairs: float = np.inf) -> Calibration:
+        """Return the calibration of labels with that alpha of Krippendorff.
+
+        Args:
+            alpha: Krippendorff's alpha.
+            pairs: Number of labels beyond the first one of each item. Few of them say little about how reliable
+                annotators are, so more doubt is stated.
+        """
+        unknown = HALF_KNOWN / (HALF_KNOWN + pairs)
         return Calibration(
             source=self.source,
             correlation=self.strength * float(np.sqrt(max(alpha, 0.0))),
-            doubt=self.doubt,
+            doubt=self.doubt + max(MAX_DOUBT - self.doubt, 0.0) * unknown,
             span_shift=self.span_shift,
             span_slope=self.span_slope,
         )
@@ -494,9 +509,13 @@ def state_members(
         raw_shares: Whether shares of votes count as they are, whatever the dependence.
     """
     total = sum(member.weight for member in members)
-    calibration = None if dependence is None else dependence.with_alpha(alpha_of_sums(**_pick(votes)))
-    pairs = float(votes["pairable"])
-    agreement = float(votes["agreement"]) / pairs if pairs else None
+    pairable = float(votes["pairable"])  # units with two labels or more
+    agreement = float(votes["agreement"]) / pairable if pairable else None
+    calibration = None
+    if dependence is not None:
+        calibration = dependence.with_alpha(
+            alpha_of_sums(votes["totals"], votes["observed"]), float(votes["totals"].sum()) - pairable
+        )
     step = StatedStep(
         members=tuple(member.beliefs.step for member in members),
         weights=tuple(member.weight / total for member in members),
@@ -510,10 +529,6 @@ def state_members(
     parameters = dict(_prefixed(members))
     states = members[0].beliefs.states if len(members) == 1 else None
     return BeliefPass(step=step, parameters=parameters, states=states), calibration
-
-
-def _pick(votes: Arrays) -> dict[str, Floats]:
-    return {"totals": votes["totals"], "observed": votes["observed"]}
 
 
 def _prefixed(members: Sequence[StatedMember]) -> Iterator[tuple[str, Floats]]:

@@ -26,6 +26,7 @@ from crowdlogic.confidence.expected_accuracy import (
     expected_accuracy,
 )
 from crowdlogic.data.answers import Answers, KnownTruths
+from crowdlogic.data.blocks import anchor_classes
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import STANDARD_STREAM, written_together
@@ -53,6 +54,7 @@ from crowdlogic.workflows.inputs import (
     check_outputs,
     check_writable,
     classes_are_ordered,
+    gold_notices,
     group_annotators,
     percent,
     read_groups,
@@ -454,6 +456,10 @@ def open_in_memory(options: AggregateOptions) -> Iterator[LabelsInMemory]:
     check_answers(options)
     crowd, gold, fitting = read_for_fit(options)
     notices = (*crowd.labels.intake.messages(), *single_class(crowd.labels.classes))
+    if options.anchors is not None:
+        known = anchor_classes(crowd.labels, fitting.anchors)
+        if len(known):
+            notices += tuple(gold_notices(crowd.labels, known, options.anchors))
     yield LabelsInMemory(options=options, crowd=crowd, gold=gold, fitting=fitting, notices=notices)
 
 

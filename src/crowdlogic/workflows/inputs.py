@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.answers import Answers
-from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.features import is_npz, read_featured_items
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.formats.protocol import (
@@ -35,6 +35,7 @@ from crowdlogic.data.intake.contract import comparable_columns
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text, find
 from crowdlogic.data.reading import find_label_paths, read_answers, read_corpus, read_crowd, read_table
+from crowdlogic.data.wording import list_names
 from crowdlogic.errors import DataError, LabelError, OptionError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.store.estimates import ARRAYS, NAMES
@@ -546,3 +547,45 @@ def classes_are_ordered(classes: Sequence[Any], ordered: bool | None, *, given: 
             f"the highest: --classes NAMES."
         )
     return bool(ordered) or (ordered is None and ascending and len(classes) > 2)
+
+
+ENOUGH_EQUAL = 20
+"""An annotator who agrees with this many gold items, and all that they labelled, may have made the gold."""
+MODEL_COLUMNS = ("model", "judge", "llm")
+"""Columns that say which model gave a label."""
+
+
+def gold_notices(labels: CrowdLabels, gold: Ints, path: str) -> list[str]:
+    """Warn about gold that seems to be made by a model, or by an annotator whom it is meant to judge.
+
+    Args:
+        labels: The labels.
+        gold: gold[i], UNKNOWN where it is not known.
+        path: The file of the gold.
+    """
+    notices = []
+    if find_format(path, None) is not None and isinstance(find_format(path, None), TableFormat):
+        table, _ = read_table(path)
+        column = {name.lower(): name for name in table.columns}
+        if named := [column[name] for name in MODEL_COLUMNS if name in column]:
+            notices.append(f"{path}: column {named[0]!r} says that a model made this gold. {GOLD_BY_PEOPLE}")
+        elif "kind" in column and (as_text(table[column["kind"]]) == "llm").any():
+            notices.append(f"{path}: column {column['kind']!r} says that a model made this gold. {GOLD_BY_PEOPLE}")
+        elif "annotator" in column:
+            makers = as_text(table[column["annotator"]]).drop_nulls().unique(maintain_order=True)
+            own = makers.filter(find(makers, as_text(labels.annotators)) >= 0).to_list()
+            if own:
+                notices.append(f"{path}: the gold is by {list_names(own)}, whose labels it judges. {GOLD_BY_PEOPLE}")
+    # Annotators who agree with every gold item that they labelled
+    size = len(labels.annotators)
+    on_gold = gold[labels.unit] != UNKNOWN
+    hit = on_gold & (gold[labels.unit] == labels.label)
+    right, seen = (np.bincount(labels.annotator[rows], minlength=size) for rows in (hit, on_gold))
+    equal = [str(labels.annotators[int(j)]) for j in np.flatnonzero((right == seen) & (seen >= ENOUGH_EQUAL))]
+    if equal:
+        notices.append(f"{path}: the gold equals the labels of {list_names(equal)} on every item. {GOLD_BY_PEOPLE}")
+    return notices
+
+
+GOLD_BY_PEOPLE = "Gold must come from people who did not see these labels; otherwise all figures are too high."
+"""What to do about gold made by a model."""

@@ -31,6 +31,7 @@ from crowdlogic.workflows.inputs import (
     check_writable,
     class_numbers,
     classes_are_ordered,
+    gold_notices,
     read_groups,
 )
 
@@ -248,7 +249,7 @@ def assess_panel(options: PanelOptions) -> PanelResult:
     if options.gold is not None:
         answers = by_file[options.gold].read_answers(options.gold)
         labels, gold, scores = join_gold(labels, answers, values)
-        notices += _gold_notices(labels, gold, options.gold)
+        notices += gold_notices(labels, gold, options.gold)
     elif values is not None and labels.n_classes > MOST_CLASSES:
         raise LabelError(
             f"{options.labels}: {labels.n_classes:,} different scores are too many classes. Give gold with --gold, "
@@ -381,19 +382,6 @@ def _refuse_stray(source: str, labels: CrowdLabels, values: Floats) -> None:
             f"{source}: {judge!r} gives item {item!r} the grade {score[row]:g}, outside the scale {scale} of all "
             f"others ({pluralise(len(stray), 'such grade')}). Correct or remove it."
         )
-
-
-def _gold_notices(labels: CrowdLabels, gold: Ints, source: str) -> list[str]:
-    """Return what is suspicious about gold: a judge who agrees with all of it may have made it."""
-    size = len(labels.annotators)
-    on_gold = gold[labels.unit] != UNKNOWN
-    hit = on_gold & (gold[labels.unit] == labels.label)
-    right, seen = (np.bincount(labels.annotator[rows], minlength=size) for rows in (hit, on_gold))
-    copied = np.flatnonzero((right == seen) & (seen >= 20))
-    names = [str(labels.annotators[int(j)]) for j in copied]
-    if not names:
-        return []
-    return [f"{source}: the gold equals the labels of {_and(names)} on every item. Labels made by a judge are no gold."]
 
 
 def _similar_names(labels: CrowdLabels) -> list[str]:

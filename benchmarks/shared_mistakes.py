@@ -1,7 +1,7 @@
 """Shared mistakes: learning from gold, near-copies, ranges and the default without gold, measured.
 
     python -m benchmarks.shared_mistakes [--data DIR] [--sketch FILE] [--seeds 0:20] [--draws 0:40]
-                                         [--only gold crowds default ranges teams copies speed]
+                                         [--keep FILE] [--only gold crowds default ranges teams copies speed]
 
 Data. Every folder in DIR/judges with judges.csv or scores.csv (item, annotator, label) and gold.csv (item, label) or
 people.csv (item, annotator, label) is a panel: gold is the people's majority, items with ties left out. Panels with
@@ -34,10 +34,12 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +48,9 @@ import polars as pl
 from scipy.optimize import brentq
 from sklearn.metrics import adjusted_rand_score
 
-from crowdlogic.confidence.assessment import Unsupervised, assess, fit_without_gold, members_to_weigh
+from crowdlogic.confidence.assessment import Assessment, Unsupervised, assess, fit_without_gold, members_to_weigh
 from crowdlogic.confidence.learning_from_gold import gold_problem
+from crowdlogic.confidence.ranges import checked_range
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.extensions.paper.benchmarks import data_folder
 from crowdlogic.metrics.calibration import calibration_error, tie_credit
@@ -283,43 +286,87 @@ def best_judge(one: LabelledSet, gold: Ints, rest: Ints) -> float:
     return 100 * float(right(others)[best]) / len(rest)
 
 
+class KeptRows:
+    """Results of single draws in a file, one JSON line each, so that a run that was stopped goes on from there."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        lines = path.read_text().splitlines() if path is not None and path.is_file() else []
+        self.rows = {json.dumps(key): row for key, row in map(json.loads, lines)}
+
+    def find(self, key: list[Any], compute: Callable[[], list[float] | None]) -> list[float] | None:
+        """Return the row that was kept under a key, or compute and keep it."""
+        name = json.dumps(key)
+        if name not in self.rows:
+            self.rows[name] = compute()
+            if self.path is not None:
+                with self.path.open("a") as file:
+                    file.write(json.dumps([key, self.rows[name]]) + "\n")
+        return self.rows[name]
+
+
+def score_draw(one: LabelledSet, size: int, seed: int, *, cache: Cache, sketch: Any) -> list[float] | None:
+    """Score what is learnt from one draw of gold; None if the draw cannot be learnt from."""
+    gold, rest = draw(one, size, seed)
+    if gold_problem(gold, one.labels.n_classes):
+        return None
+    # The learner, on exactly what a user would give
+    found = assess(one.labels, fit=cache.fit(one), gold=gold, scores=one.scores, ordered=one.ordered)
+    truth, mine = one.gold[rest], found.estimate.beliefs[rest]
+    theirs = run_sketch(sketch, one, cache, gold)[rest] if sketch else np.full_like(mine, np.nan)
+    return [
+        accuracy(truth, mine),
+        accuracy(truth, theirs) if sketch else np.nan,
+        100 * calibration_error(truth, mine),
+        100 * calibration_error(truth, theirs) if sketch else np.nan,
+        accuracy(truth, vote_shares_of(one)[rest]),
+        best_judge(one, gold, rest),
+        accuracy(truth, cache.ensemble(one)[rest]),
+        float(interval_holds(found, truth, rest)),
+    ]
+
+
+def interval_holds(found: Assessment, truth: Ints, rest: Ints) -> bool:
+    """Return whether the exact interval holds the number of wrong answers among the other items with gold.
+
+    The interval is made for these items, since gold of further items is unknown and the share of wrong answers among
+    them would itself be an estimate.
+    """
+    if found.learnt is None:
+        return False
+    wrong = int(np.count_nonzero(found.estimate.answer[rest] != truth))
+    low, high = checked_range(found.learnt.mistakes, len(found.learnt.truth), len(rest))
+    return low <= wrong <= high
+
+
 def gold_table(
-    sets: list[LabelledSet], sizes: tuple[int, ...], draws: range, cache: Cache, sketch: Any, *, title: str
+    sets: list[LabelledSet],
+    sizes: tuple[int, ...],
+    draws: range,
+    cache: Cache,
+    sketch: Any,
+    *,
+    title: str,
+    kept: KeptRows,
 ) -> None:
     """Accuracy and calibration error with gold, one row per cell; its judge and vote on the same draws."""
     columns = ("set", "gold", "accuracy", "sketch", "difference", "calibration error", "sketch's", "vote", "judge")
     print_header(title, *columns, "ensemble", "interval holds")
     cells = []
     for one in sets:
-        fit, ensemble, vote = cache.fit(one), cache.ensemble(one), vote_shares_of(one)
         for size in sizes:
             if size > 0.6 * len(one.known):
                 continue
-            rows = []
-            for seed in draws:
-                gold, rest = draw(one, size, seed)
-                if gold_problem(gold, one.labels.n_classes):
-                    continue
-                # The learner, on exactly what a user would give
-                found = assess(one.labels, fit=fit, gold=gold, scores=one.scores, ordered=one.ordered)
-                truth, mine = one.gold[rest], found.estimate.beliefs[rest]
-                holds = np.nan
-                if found.mistakes is not None:
-                    wrong = np.count_nonzero(mine.argmax(axis=1) != truth) * len(found.doubtful) / len(rest)
-                    holds = float(found.mistakes[0] - 1 <= wrong <= found.mistakes[1] + 1)
-                theirs = run_sketch(sketch, one, cache, gold)[rest] if sketch else np.full_like(mine, np.nan)
-                rows.append(
-                    [
-                        accuracy(truth, mine),
-                        accuracy(truth, theirs) if sketch else np.nan,
-                        100 * calibration_error(truth, mine),
-                        100 * calibration_error(truth, theirs) if sketch else np.nan,
-                        accuracy(truth, vote[rest]),
-                        best_judge(one, gold, rest),
-                        accuracy(truth, ensemble[rest]),
-                        holds,
-                    ]
+            scored = (
+                kept.find(
+                    [title, one.name, size, seed, sketch is not None],
+                    partial(score_draw, one, size, seed, cache=cache, sketch=sketch),
                 )
+                for seed in draws
+            )
+            rows = np.array([row for row in scored if row is not None], dtype=np.float64)
+            if not len(rows):
+                continue
             mean = np.mean(rows, axis=0)
             cells.append((size, mean))
             print_row(one.name, size, *mean[:2].tolist(), float(mean[0] - mean[1]), *mean[2:].tolist())
@@ -417,13 +464,7 @@ def ranges_table(
                 gold, rest = draw(one, 100, seed)
                 if gold_problem(gold, one.labels.n_classes) is None:
                     checked = assess(one.labels, fit=fit, gold=gold, scores=one.scores, ordered=one.ordered)
-                    left = checked.mistakes
-                    mistakes = (
-                        np.count_nonzero(checked.estimate.answer[rest] != one.gold[rest])
-                        * len(checked.doubtful)
-                        / len(rest)
-                    )
-                    covered.append(left is not None and bool(left[0] - 1 <= mistakes <= left[1] + 1))
+                    covered.append(interval_holds(checked, one.gold[rest], rest))
             need = needed.get(one.name, needed_correlation(one, fit))
             share = f"{np.mean(covered):.2f}" if covered else ""
             print_row(one.name, need, low, high, f"{wrong} of {len(units)}", holds, share)
@@ -629,6 +670,7 @@ def main() -> None:
     parser.add_argument("--sketch", type=Path, help="module with a learn_from_gold to compare with")
     parser.add_argument("--seeds", default="0:20", help="seeds of simulated teams and panels, FIRST:LAST")
     parser.add_argument("--draws", default="0:40", help="seeds of the draws of gold, FIRST:LAST")
+    parser.add_argument("--keep", type=Path, help="file for the results of draws; a stopped run goes on from it")
     parser.add_argument("--only", nargs="*", choices=SECTIONS, default=SECTIONS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -641,6 +683,7 @@ def main() -> None:
             parser.error(f"--sketch: expected a Python file, got {options.sketch}")
         sketch = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sketch)
+    kept = KeptRows(options.keep)
     panels = list(load_panels(home)) if (home / "judges").is_dir() else []
     crowds = list(load_crowds(home)) if (home / "truth").is_dir() else []
     functions = list(load_functions(home)) if (home / "weak").is_dir() else []
@@ -657,10 +700,16 @@ def main() -> None:
         speed_table()
     if "crowds" in options.only and crowds:
         gold_table(
-            [one for one in crowds if len(one.known) >= 200], (100,), draws, cache, sketch, title="Crowds with gold"
+            [one for one in crowds if len(one.known) >= 200],
+            (100,),
+            draws,
+            cache,
+            sketch,
+            title="Crowds with gold",
+            kept=kept,
         )
     if "gold" in options.only and panels:
-        gold_table(panels, SIZES, draws, cache, sketch, title="Panels with gold")
+        gold_table(panels, SIZES, draws, cache, sketch, title="Panels with gold", kept=kept)
 
 
 if __name__ == "__main__":

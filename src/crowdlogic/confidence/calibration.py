@@ -29,12 +29,12 @@ from crowdlogic.confidence.ranges import (
 from crowdlogic.data.answers import drawn_at_random
 from crowdlogic.data.blocks import UNKNOWN, anchor_classes
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.estimate import Beliefs, Calibration, Estimate
 from crowdlogic.data.frames import as_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.metrics.calibration import log_loss
-from crowdlogic.numerics.arrays import Ints
+from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import design_effect, temper
 from crowdlogic.truth.dependence import (
     MIN_BELIEF,
@@ -230,11 +230,21 @@ def mistakes_by_rank(labels: CrowdLabels, estimate: Estimate) -> list[tuple[int,
     q = estimate.beliefs[order]
     if scale.checked:  # learnt from gold: one scale
         return mistakes_in_first(np.tile(1.0 - estimate.confidence[order][:, None], (1, 2)))
-    # The posterior of independent annotators again: without the doubt, and with the evidence undivided
     n = labels.votes()[order].sum(axis=1)
-    own = np.maximum(q - scale.doubt / labels.n_classes, MIN_BELIEF)
-    own = temper(own / own.sum(axis=1, keepdims=True), design_effect(n, scale.correlation))
+    own = independent_beliefs(q, n, scale)
     return mistakes_in_first(probability_wrong(own, n, estimate.answer[order]))
+
+
+def independent_beliefs(q: Beliefs, n: Floats | Ints, scale: Calibration) -> Beliefs:
+    """Return the posterior of independent annotators: stated beliefs without the doubt, their evidence undivided.
+
+    Args:
+        q: q[i, k], the stated beliefs.
+        n: n[i], the number of labels of each unit.
+        scale: What they were stated by.
+    """
+    own = np.maximum(q - scale.doubt / max(q.shape[1], 1), MIN_BELIEF)
+    return temper(own / own.sum(axis=1, keepdims=True), design_effect(n, scale.correlation) / scale.sharpness)
 
 
 def split_by_confidence(estimate: Estimate, minimum: float) -> tuple[Ints, Ints]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
+from crowdlogic import aggregate
 from crowdlogic.confidence.calibration import infer_calibrated
+from crowdlogic.data.frames import from_frame
 from crowdlogic.data.simulate.crowds import simulate_crowd
 from crowdlogic.extensions.review.next_labels import (
     MIN_GAIN,
@@ -103,3 +106,33 @@ def test_no_more_labels_are_spoken_of_than_there_can_be() -> None:
 
     assert some.sentences()[0].endswith("; the 15 after that would add 0.2 points.")
     assert none.sentences()[0] == "10 more labels bring the right answers from about 93.1 to 93.2 %."
+
+
+def test_the_range_holds_what_a_batch_removes_and_its_independent_end_is_within_a_quarter() -> None:
+    """With independent errors, the named end comes true; with errors shared by all, hardly anything is gained."""
+    promised, removed = [], []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(2, size=1200)
+        table = np.where(rng.random((1200, 9)) < rng.uniform(0.65, 0.9, 9), truth[:, None], 1 - truth[:, None])
+        given = np.argsort(rng.random(table.shape), axis=1) < 3
+        item, who = np.nonzero(given)
+        labels = from_frame(pl.DataFrame({"item": item, "annotator": who, "label": table[item, who]}))
+        before = aggregate(labels)
+        skills = annotator_skills(labels, before)
+        batch = choose_next(labels, before, skills, count=300)
+        ends = make_forecast(labels, before, skills, batch).ends
+        assert ends is not None
+        assert ends[1] < ends[0]
+        promised.append(ends[0])
+
+        given[labels.items.to_numpy()[batch.item], labels.annotators.to_numpy()[batch.annotator]] = True
+        item, who = np.nonzero(given)
+        after = aggregate(from_frame(pl.DataFrame({"item": item, "annotator": who, "label": table[item, who]})))
+        wrong = [
+            sum(int(label != truth[i]) for i, label in zip(one.items.to_list(), one.answer_names(), strict=True))
+            for one in (before, after)
+        ]
+        removed.append(wrong[0] - wrong[1])
+
+    assert 0.75 < sum(promised) / sum(removed) < 1.33

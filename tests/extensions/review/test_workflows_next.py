@@ -93,7 +93,8 @@ def test_as_many_labels_as_are_worth_it_are_planned_unless_told(labels: str, tmp
 
     assert 0 < planned.forecast.worth_buying < 300
     assert len(pl.read_csv(tmp_path / "next.csv")) == planned.forecast.worth_buying
-    assert planned.messages[2].startswith("Stop there: ")
+    assert "if annotators err independently" in planned.messages[2]
+    assert planned.messages[3].startswith("Stop there: ")
 
 
 def test_an_unknown_annotator_is_refused(labels: str, tmp_path: Path) -> None:

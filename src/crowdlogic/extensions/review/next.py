@@ -182,6 +182,9 @@ class Planned:
             "labels": len(self.batch.item),
             "expected_accuracy": self.forecast.accuracy,
             "expected_accuracy_after": self.forecast.accuracy_after_batch,
+            "mistakes_removed": None
+            if self.forecast.ends is None
+            else dict(zip(("independent", "shared"), self.forecast.ends, strict=True)),
             "worth_buying": self.forecast.worth_buying,
             "votes_per_decision": self.forecast.votes_per_decision,
             "out": self.out,

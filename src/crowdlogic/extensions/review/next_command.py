@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -41,6 +42,8 @@ class NextOutput(Output):
         labels: Number of labels in the plan.
         expected_accuracy: Current expected accuracy.
         expected_accuracy_after: Expected accuracy with these labels.
+        mistakes_removed: Number of mistakes that the labels remove: independent, if annotators err independently;
+            shared, if they share their mistakes. Null if that is unknown.
         worth_buying: Number of labels that are worth buying.
         votes_per_decision: Number of labels that are worth as much as one decision by an expert; null if unknown.
         out: File of the plan.
@@ -50,6 +53,7 @@ class NextOutput(Output):
     labels: int
     expected_accuracy: float
     expected_accuracy_after: float
+    mistakes_removed: Mapping[str, float] | None
     worth_buying: int
     votes_per_decision: float | None
     out: str

@@ -19,6 +19,7 @@ import numpy as np
 
 from crowdlogic.annotators.label_sums import sum_evidence, tally
 from crowdlogic.annotators.protocol import check_size
+from crowdlogic.confidence.calibration import independent_beliefs
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
@@ -27,7 +28,7 @@ from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
 from crowdlogic.numerics.logspace import design_effect, normalise, safe_log, temper
 from crowdlogic.registry import TRUTH_METHODS
-from crowdlogic.truth.dependence import label_sharpness
+from crowdlogic.truth.dependence import MIN_BELIEF, SHARED_CORRELATION, label_sharpness
 
 PRIOR_LABELS = 4.0
 """Number of labels of a typical annotator added to those of every annotator, per class."""
@@ -394,14 +395,45 @@ def assign_annotators(slots: Ints, said: dict[int, Floats], asked: Bools, capaci
 
 def batch_gains(labels: CrowdLabels, estimate: Estimate, skills: Skills, item: Ints, annotator: Ints) -> Floats:
     """Return gain[p] for the chosen annotators; the joint gain of an item's labels is divided evenly."""
-    gain, n = np.zeros(len(item)), labels.labels_per_unit()
     estimate, skills = forecast_view(labels, estimate, skills)
+    return _joint_gains(labels, estimate.beliefs, skills, item, annotator)
+
+
+def _joint_gains(labels: CrowdLabels, beliefs: Beliefs, skills: Skills, item: Ints, annotator: Ints) -> Floats:
+    """Return gain[p] of `batch_gains` under the given beliefs."""
+    gain, n = np.zeros(len(item)), labels.labels_per_unit()
     for one in np.unique(item).tolist():
         at = np.flatnonzero(item == one)
         units = range(one, one + 1) if labels.offsets is None else range(*labels.offsets[one : one + 2])
-        total = sum(joint_gain(estimate.beliefs[i], int(n[i]), skills, annotator[at]) for i in units)
+        total = sum(joint_gain(beliefs[i], int(n[i]), skills, annotator[at]) for i in units)
         gain[at] = total / len(at)
     return gain
+
+
+def gain_range(
+    labels: CrowdLabels, estimate: Estimate, skills: Skills, batch: NextLabels
+) -> tuple[float, float] | None:
+    """Return how many mistakes the batch removes if annotators err independently, and if they share their mistakes.
+
+    None for tags, for runs, and where the number of wrong answers cannot be estimated either.
+
+    Args:
+        labels: The labels so far.
+        estimate: The current estimate with calibrated beliefs.
+        skills: Skills of the annotators.
+        batch: The labels to buy.
+    """
+    scale = estimate.calibration
+    if scale is None or scale.unknown or labels.is_sequential or estimate.method not in TRUTH_METHODS:
+        return None
+    n = labels.labels_per_unit()
+    own = independent_beliefs(estimate.beliefs, n, scale)
+    shared = temper(np.maximum(own, MIN_BELIEF), 1.0 / design_effect(n, SHARED_CORRELATION))
+    independent, common = (
+        float(_joint_gains(labels, q, replace(skills, correlation=rho, shared=1.0), batch.item, batch.annotator).sum())
+        for q, rho in ((own, 0.0), (shared, SHARED_CORRELATION))
+    )
+    return independent, common
 
 
 MAX_ENUMERATED = 4096
@@ -445,6 +477,8 @@ class Forecast:
         worth_buying: Number of labels that remove at least `MIN_GAIN` of a mistake each.
         decisions: decisions[p], the expected reduction in wrong answers by the p-th expert decision, best first.
         batch: The chosen labels.
+        ends: Mistakes that the batch removes if annotators err independently, and if they share their mistakes; None
+            if that is unknown.
     """
 
     units: int
@@ -453,6 +487,7 @@ class Forecast:
     worth_buying: int
     decisions: Floats
     batch: NextLabels
+    ends: tuple[float, float] | None = None
 
     @property
     def accuracy_after_batch(self) -> float:
@@ -478,7 +513,18 @@ class Forecast:
 
     def sentences(self) -> tuple[str, ...]:
         """Return the forecast as sentences."""
-        return (self._describe_batch(), self._describe_end(), self._describe_gold())
+        return (self._describe_batch(), *self._describe_range(), self._describe_end(), self._describe_gold())
+
+    def _describe_range(self) -> tuple[str, ...]:
+        """Describe what the gain depends on."""
+        if self.ends is None or not len(self.batch.item):
+            return ()
+        independent, shared = self.ends
+        mistakes = "1 mistake" if round(independent) == 1 else f"{independent:,.0f} mistakes"
+        return (
+            f"They remove about {mistakes} if annotators err independently, {shared:,.0f} if they share their "
+            f"mistakes.",
+        )
 
     def _describe_batch(self) -> str:
         count = len(self.batch.item)
@@ -547,4 +593,5 @@ def make_forecast(labels: CrowdLabels, estimate: Estimate, skills: Skills, batch
         worth_buying=int(np.count_nonzero(chosen_by >= MIN_GAIN)),
         decisions=np.sort(wrong)[::-1],
         batch=batch,
+        ends=gain_range(labels, estimate, skills, batch),
     )

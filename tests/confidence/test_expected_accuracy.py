@@ -56,9 +56,11 @@ def test_the_ends_are_independent_and_shared_errors() -> None:
 
     widths = []
     for labels in (single, several):
-        found = expected_accuracy(infer_calibrated(DawidSkene(), labels))
-        assert found is not None
-        widths.append(found.high - found.low)
+        scale = infer_calibrated(DawidSkene(), labels).calibration
+        assert scale is not None
+        assert scale.most_wrong is not None
+        assert scale.fewest_wrong is not None
+        widths.append((scale.most_wrong - scale.fewest_wrong) / labels.n_units)
 
     assert widths[0] < 0.1 < widths[1]
 

@@ -292,7 +292,7 @@ class KeptRows:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         lines = path.read_text().splitlines() if path is not None and path.is_file() else []
-        self.rows = {json.dumps(key): row for key, row in map(json.loads, lines)}
+        self.rows: dict[str, list[float] | None] = {json.dumps(key): row for key, row in map(json.loads, lines)}
 
     def find(self, key: list[Any], compute: Callable[[], list[float] | None]) -> list[float] | None:
         """Return the row that was kept under a key, or compute and keep it."""

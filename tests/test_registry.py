@@ -51,7 +51,7 @@ def test_an_entry_point_cannot_take_the_place_of_ours(monkeypatch: pytest.Monkey
     _with_entry_points(monkeypatch, EntryPoint("median", "evil:median", "crowdlogic.things"))
     things = Registry("thing", "crowdlogic.things", {"median": "statistics:median"})
 
-    with pytest.warns(CrowdLogicWarning, match="is ignored, because crowdlogic has a thing of that name"):
+    with pytest.warns(CrowdLogicWarning, match="is ignored, because crowdlogic already has a thing with that name"):
         assert things.load("median")([1, 2, 9]) == 2
 
 
@@ -97,7 +97,7 @@ def test_one_can_be_added_for_this_process_and_only_once() -> None:
 
     assert things.has_more
     assert things.load("mean")([1, 3]) == 2
-    with pytest.raises(OptionError, match="There is a thing called 'mean' already"):
+    with pytest.raises(OptionError, match="There is already a thing called 'mean'"):
         things.add("mean", "statistics:fmean")
 
 

@@ -1,20 +1,20 @@
-"""Everything that crowdlogic raises or warns about.
+"""Exceptions and warnings of crowdlogic.
 
     CrowdLogicError
-    ├── DataError (ValueError)               what the user brought is wrong; the message says where and what to do
+    ├── DataError (ValueError)               invalid input; the message says where and what to do
     │   ├── FormatError                      a file that cannot be read as what it claims to be
     │   ├── LabelError                       a table of labels that breaks the input contract
-    │   ├── CorpusError                      texts, tokens, features or gold that do not fit the labels
-    │   ├── RuleError                        a rule that cannot be read, grounded or obeyed; most point with a caret
-    │   └── MissingDataError (FileNotFoundError)   a file or data set that is not there
-    ├── OptionError (ValueError)             an option whose value makes no sense, alone or beside another
+    │   ├── CorpusError                      texts, tokens, features or gold that do not match the labels
+    │   ├── RuleError                        a rule that cannot be read, grounded or satisfied; most show a caret
+    │   └── MissingDataError (FileNotFoundError)   a file or data set that does not exist
+    ├── OptionError (ValueError)             an option with an invalid value, alone or in combination
     ├── MissingExtraError (ImportError)      an optional dependency that is not installed
-    ├── ResourceError (OSError)              a disk is full, or memory ran out; the message says what is saved
-    └── Interrupted                          a long job was interrupted; the message says how to go on with it
+    ├── ResourceError (OSError)              the disk is full or memory ran out; the message says what is saved
+    └── Interrupted                          a long job was interrupted; the message says how to resume it
 
     CrowdLogicWarning (UserWarning)
     ├── ConvergenceWarning                   an iterative method stopped before it converged
-    └── SpreadsheetWarning                   a csv or tsv file has cells that a spreadsheet would read as formulas
+    └── SpreadsheetWarning                   a csv or tsv file with cells that a spreadsheet would interpret as formulas
 
 `cli.app.main` turns any CrowdLogicError into one line on stderr and exit code 2; everything else is a bug.
 """
@@ -30,13 +30,13 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def require_kind(value: object, kind: type | tuple[type, ...], where: str, remedy: str) -> None:
-    """Refuse what is of another kind than expected, in one sentence.
+    """Raise an error if a value has the wrong type.
 
     Args:
-        value: What was given.
-        kind: What it must be.
-        where: The function or the option that it was given to.
-        remedy: What to give instead.
+        value: The given value.
+        kind: Expected type or types.
+        where: Name of the function or option, for the message.
+        remedy: Advice in the message.
     """
     if not isinstance(value, kind):
         raise OptionError(f"{where}: {type(value).__name__} cannot be used here. {remedy}")
@@ -51,7 +51,7 @@ def parse_choice(kind: type[Choice], name: str, option: str) -> Choice:
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """Return a hint for a message: " Did you mean 'x'?", or nothing when nothing is near."""
+    """Return a hint for a message: " Did you mean 'x'?", or an empty string if no name is similar."""
     close = difflib.get_close_matches(name, known, n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
@@ -65,7 +65,7 @@ def name_list(names: Iterable[object], *, most: int = 8) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return text that may quote data, made harmless to a terminal: one line, no control characters."""
+    """Return text that may quote data in a form that is safe for a terminal: one line, no control characters."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in " ".join(text.split()))
 
 
@@ -131,15 +131,15 @@ class MissingExtraError(CrowdLogicError, ImportError):
 
 
 class ResourceError(CrowdLogicError, OSError):
-    """A disk is full, or memory ran out. The message says what is saved, and how to go on."""
+    """The disk is full, or memory ran out. The message says what is saved, and how to resume."""
 
 
 class Interrupted(CrowdLogicError):  # noqa: N818 (it is not an error of anyone's)
-    """A long job was interrupted (Ctrl-C). The message says what is saved, and how to go on with it."""
+    """A long job was interrupted (Ctrl-C). The message says what is saved, and how to resume."""
 
 
 class CrowdLogicWarning(UserWarning):
-    """Something a user should know, though the work went on."""
+    """Base class of warnings."""
 
 
 class ConvergenceWarning(CrowdLogicWarning):
@@ -147,4 +147,4 @@ class ConvergenceWarning(CrowdLogicWarning):
 
 
 class SpreadsheetWarning(CrowdLogicWarning):
-    """A csv or tsv file has cells that a spreadsheet would read as formulas."""
+    """A csv or tsv file has cells that a spreadsheet would interpret as formulas."""

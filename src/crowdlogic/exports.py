@@ -1,7 +1,7 @@
-"""Lazy public names of a package (PEP 562): the imports in the stub beside its `__init__.py`, made when first used.
+"""Lazy public names of a package (PEP 562), read from the stub next to its `__init__.py`.
 
-The stub `__init__.pyi` is the one list of a package's public names. Type checkers and editors read it as it is; at run
-time `lazy_exports` does, so that `import crowdlogic` loads neither numpy nor any method. A new public name is one
+The stub `__init__.pyi` is the only list of a package's public names. Type checkers and editors read it directly; at run
+time `lazy_exports` reads it, so that `import crowdlogic` loads neither numpy nor any method. A new public name is one
 line of the stub:
 
     from crowdlogic.truth.dawid_skene import DawidSkene as DawidSkene
@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 MAX_SUGGESTIONS = 4
-"""How many names an error message suggests."""
+"""Maximum number of names that an error message suggests."""
 
 
 def read_stub(path: str | Path) -> dict[str, str]:
-    """Return the public names of a stub, and the module that each is imported from."""
-    import ast  # only a package that is imported needs it
+    """Return the public names of a stub, with the module that each is imported from."""
+    import ast  # only needed when a package is imported
 
     nodes = ast.parse(Path(path).read_text(encoding="utf-8")).body
     imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
@@ -54,7 +54,7 @@ def lazy_exports(package: str, file: str) -> tuple[list[str], Callable[[str], An
 
 
 def suggest(name: str, package: str, folder: Path) -> str:
-    """Return where a name is, or which names are similar, for the error message."""
+    """Return a hint for the error message: where a name is defined, or similar names."""
     import difflib
 
     known: dict[str, str] = {}  # name -> the package that exports it, outer packages first

@@ -41,7 +41,7 @@ EXTRAS = {
     "starlette": "web",
     "pydantic": "web",
 }
-"""Which extra of crowdlogic brings a package that not everyone needs."""
+"""Extra of crowdlogic that installs an optional package."""
 
 
 ComponentType = TypeVar("ComponentType")
@@ -52,7 +52,7 @@ def extensions() -> tuple[ModuleType, ...]:
     """Return the packages below `crowdlogic/extensions/`, sorted by name."""
     try:
         folder = import_module("crowdlogic.extensions")
-    except ModuleNotFoundError:  # a core without extensions
+    except ModuleNotFoundError:  # the core may be installed without extensions
         return ()
     names = sorted(found.name for found in pkgutil.iter_modules(folder.__path__) if found.ispkg)
     return tuple(import_module(f"crowdlogic.extensions.{name}") for name in names)
@@ -103,8 +103,8 @@ class Registry:
         for point in entry_points(group=self.group):
             if point.name in self._entries:
                 warnings.warn(
-                    f"{point.value}: the entry point {point.name!r} of {self.group} is ignored, because crowdlogic has "
-                    f"a {self.kind} of that name. Give it another name.",
+                    f"{point.value}: the entry point {point.name!r} of {self.group} is ignored, because crowdlogic "
+                    f"already has a {self.kind} with that name. Choose another name.",
                     CrowdLogicWarning,
                     stacklevel=2,
                 )
@@ -134,11 +134,11 @@ class Registry:
     def add(self, name: str, place: str) -> None:
         """Add an entry, as "module:attribute", for this process only. Use an entry point to add it permanently."""
         if name in self._places:
-            raise OptionError(f"There is a {self.kind} called {name!r} already. Give it another name.")
+            raise OptionError(f"There is already a {self.kind} called {name!r}. Choose another name.")
         self._places[name] = place
 
     def check(self, name: str) -> str:
-        """Return the name if it is registered; otherwise raise an error that lists what is."""
+        """Return the name if it is registered; otherwise raise an error that lists the registered names."""
         if name not in self._places:
             raise OptionError(
                 f"No {self.kind} is called {name!r}.{did_you_mean(name, self.names())} "
@@ -205,7 +205,7 @@ ENGINES = Registry("engine", "crowdlogic.engines", {})
 """Where labels that do not fit into memory are processed; all of them come from extensions."""
 
 SOURCES = Registry("source of labels", "crowdlogic.sources", {})
-"""Labels that `aggregate` does not read in memory: functions that open them, asked in this order."""
+"""Functions that open labels which `aggregate` does not read into memory, tried in this order."""
 
 TRUTH_METHODS = Registry(
     "truth method",
@@ -227,7 +227,7 @@ TRUTH_METHODS = Registry(
         "bsc-seq": "crowdlogic.truth.bsc_seq:BSCSeq",
     },
 )
-"""Estimate true labels from crowd labels alone."""
+"""Methods that estimate true labels from crowd labels alone."""
 
 ANNOTATOR_MODELS = Registry(
     "annotator model",
@@ -335,7 +335,7 @@ COSTS = Registry(
 """Time that a classifier takes, by its name: functions of a `Workload`, with which `train` chooses a classifier."""
 
 MODEL_ADAPTERS = Registry("model adapter", "crowdlogic.models", {})
-"""Functions that turn an object or a path that users give as a model into a classifier, or return None."""
+"""Functions that convert an object or path given by a user to a classifier, or return None."""
 
 STOPPING_RULES = Registry(
     "stopping rule",
@@ -346,7 +346,7 @@ STOPPING_RULES = Registry(
         "fixed": "crowdlogic.learning.stopping:FixedEpochs",
     },
 )
-"""Decide when training stops and which epoch is kept."""
+"""Rules that decide when training stops and which epoch is kept."""
 
 LEARNING_METHODS = Registry(
     "learning method",
@@ -363,7 +363,7 @@ LEARNING_METHODS = Registry(
 """Methods that learn a classifier, the annotators and the truth together."""
 
 DEFAULT_LEARNING_METHOD = "logic-lncl"
-"""The learning method that is used when none is named."""
+"""Default learning method."""
 
 PRESETS = Registry("preset", "crowdlogic.presets", {"linear-paper": "crowdlogic.learning.presets:linear_paper_preset"})
 """Ready-made configurations of learning methods: functions of the classes."""

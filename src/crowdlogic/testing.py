@@ -1,4 +1,4 @@
-"""Conformance checks for parts that other packages add: truth methods, classifiers, predicates and file formats.
+"""Conformance checks for components of other packages: truth methods, classifiers, predicates and file formats.
 
 A test of another package is one line:
 
@@ -7,8 +7,8 @@ A test of another package is one line:
     def test_my_method_conforms():
         check_truth_method(MyMethod())
 
-Each check raises a ConformanceError that says what was expected and what was found. The checks of a kind are also
-listed by name (`TRUTH_METHOD_CHECKS`, ...), to run them one by one; `skip` leaves out those that do not apply. The
+Each check raises a ConformanceError that says what was expected and what was found. The checks of each kind are also
+available by name (`TRUTH_METHOD_CHECKS`, ...), to run them one by one; `skip` leaves out those that do not apply. The
 protocols are TruthMethod, Architecture and Classifier, Predicate, and FileFormat.
 
 Axes: i unit, k class.
@@ -62,11 +62,11 @@ __all__ = [
 
 Checked = TypeVar("Checked")
 TOLERANCE = 1e-6
-"""How far two results may differ that should be the same."""
+"""Maximum difference between two results that should be equal."""
 
 
 class ConformanceError(AssertionError):
-    """A part does not do what its protocol asks for."""
+    """A component does not conform to its protocol."""
 
 
 def require(condition: Any, message: str) -> None:
@@ -86,7 +86,7 @@ def require_close(found: Any, expected: Any, message: str) -> None:
 def run_checks(
     checked: Checked, checks: Mapping[str, Callable[[Checked], None]], skip: Collection[str], name: str
 ) -> None:
-    """Run checks in order; the name of the part and of the check begin each message."""
+    """Run checks in order; messages begin with the name of the component and of the check."""
     unknown = [one for one in skip if one not in checks]
     require(not unknown, f"skip: {unknown} are not checks. There are {', '.join(checks)}.")
     for title, check in checks.items():
@@ -115,7 +115,7 @@ def check_truth_method(method: TruthMethod, *, skip: Collection[str] = ()) -> No
 
 
 def small_crowd(seed: int) -> CrowdLabels:
-    """Return 40 items with three classes, labelled by seven annotators who are right 8 times in 10, with holes."""
+    """Return 40 items with three classes, labelled by seven annotators with accuracy 0.8 and missing labels."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(3, size=40)
     given = np.where(rng.random((40, 7)) < 0.8, truth[:, None], rng.integers(3, size=(40, 7)))
@@ -124,7 +124,7 @@ def small_crowd(seed: int) -> CrowdLabels:
 
 
 def beliefs_are_distributions(method: TruthMethod) -> None:
-    """Beliefs are not negative, and the row of each unit sums to 1."""
+    """Check that beliefs are not negative, and that the row of each unit sums to 1."""
     labels = small_crowd(0)
     beliefs = np.asarray(method.infer(labels).beliefs)
     require(beliefs.shape == (40, 3), f"beliefs have the shape {beliefs.shape}, expected (40, 3).")
@@ -133,20 +133,20 @@ def beliefs_are_distributions(method: TruthMethod) -> None:
 
 
 def answers_are_most_probable(method: TruthMethod) -> None:
-    """The answer is a class with the highest belief."""
+    """Check that the answer is a class with the highest belief."""
     estimate = method.infer(small_crowd(0))
     chosen = estimate.beliefs[np.arange(40), np.maximum(estimate.answer, 0)]
     require_close(chosen, estimate.beliefs.max(axis=1), "an answer is not the most probable class")
 
 
 def same_input_same_output(method: TruthMethod) -> None:
-    """A second call gives the same beliefs."""
+    """Check that a second call returns the same beliefs."""
     labels = small_crowd(5)
     require_close(method.infer(labels).beliefs, method.infer(labels).beliefs, "two calls differ")
 
 
 def order_of_annotators(method: TruthMethod) -> None:
-    """The order of the annotators does not matter."""
+    """Check that the order of the annotators does not matter."""
     labels = small_crowd(1)
     order = np.random.default_rng(0).permutation(len(labels.annotators)).astype(np.int32)
     permuted = replace(labels, annotator=order[labels.annotator])
@@ -154,7 +154,7 @@ def order_of_annotators(method: TruthMethod) -> None:
 
 
 def order_of_items(method: TruthMethod) -> None:
-    """The beliefs of an item do not depend on its position."""
+    """Check that the beliefs about an item do not depend on its position."""
     labels = small_crowd(2)
     order = np.random.default_rng(0).permutation(labels.n_units)
     moved = method.infer(labels.take_items(order)).beliefs
@@ -162,14 +162,14 @@ def order_of_items(method: TruthMethod) -> None:
 
 
 def order_of_classes(method: TruthMethod) -> None:
-    """The beliefs do not depend on the order of the classes."""
+    """Check that the beliefs do not depend on the order of the classes."""
     labels = small_crowd(3)
     turned = method.infer(labels.with_classes(("c", "a", "b"))).beliefs
     require_close(turned, method.infer(labels).beliefs[:, [2, 0, 1]], "the order of classes matters")
 
 
 def items_without_labels(method: TruthMethod) -> None:
-    """An item without labels has a distribution and no answer."""
+    """Check that an item without labels has a distribution and no answer."""
     labels = small_crowd(4)
     estimate = method.infer(replace(labels, items=pl.concat([labels.items, pl.Series([999])])))
     require(estimate.answer[-1] == -1, "an item without labels has an answer, expected -1.")
@@ -179,20 +179,20 @@ def items_without_labels(method: TruthMethod) -> None:
 
 
 def empty_tables(method: TruthMethod) -> None:
-    """A table without labels gives an empty estimate."""
+    """Check that a table without labels gives an empty estimate."""
     estimate = method.infer(from_arrays([], [], []))
     require(estimate.beliefs.shape == (0, 0), f"beliefs have the shape {estimate.beliefs.shape}, expected (0, 0).")
     require(estimate.answer_names() == [], "there are answers without items.")
 
 
 def one_class(method: TruthMethod) -> None:
-    """With a single class every item is of that class."""
+    """Check that with a single class every item gets that class."""
     beliefs = method.infer(from_arrays(["u", "v"], ["a", "b"], ["yes", "yes"])).beliefs
     require_close(beliefs, np.ones((2, 1)), "the only class is not certain")
 
 
 def class_names(method: TruthMethod) -> None:
-    """Answers have the type of the labels: bool, int or text."""
+    """Check that answers have the type of the labels: bool, int or text."""
     for names in ([True, False, True], [3, 1, 3], ["b", "a", "b"]):
         found = method.infer(from_arrays(["u", "v", "w"], ["a", "a", "a"], names)).answer_names()
         kinds = [type(name) for name in found if name is not None]
@@ -230,18 +230,18 @@ class PlantedItems:
 
     @property
     def targets(self) -> Beliefs:
-        """targets[i, k], certain."""
+        """Targets targets[i, k], one-hot."""
         return np.asarray(np.eye(len(self.classes))[self.truth], dtype=np.float64)
 
     def take(self, items: Any) -> tuple[Corpus, Any]:
-        """Return some items, and the units of them."""
+        """Return a subset of the items, and their units."""
         offsets = self.corpus.offsets
         units = items if offsets is None else np.concatenate([np.arange(offsets[s], offsets[s + 1]) for s in items])
         return self.corpus.take_items(items), units
 
 
 def planted_items(kind: str = "texts", *, seed: int = 0, count: int = 60) -> PlantedItems:
-    """Return items of which one word or feature decides the class.
+    """Return items whose class is determined by one word or feature.
 
     Args:
         kind: texts, tokens (sentences whose tokens are tagged) or features.
@@ -273,9 +273,9 @@ def check_classifier(
     """Check a classifier on items with a planted truth.
 
     Args:
-        architecture: The options that build the classifier.
-        items: What it learns from: texts, tokens or features, or items of your own.
-        epochs: Number of epochs that it may need to learn them.
+        architecture: The architecture that builds the classifier.
+        items: Kind of training items: texts, tokens or features; or your own items.
+        epochs: Number of epochs in which it must learn them.
         skip: Names of checks in CLASSIFIER_CHECKS that do not apply.
     """
     planted = planted_items(items) if isinstance(items, str) else items
@@ -285,7 +285,7 @@ def check_classifier(
 
 @dataclass(frozen=True)
 class ClassifierCase:
-    """A classifier, and what it is checked with."""
+    """A classifier and the data for its checks."""
 
     architecture: Architecture
     items: PlantedItems
@@ -314,7 +314,7 @@ def _require_same_arrays(found: Arrays, expected: Arrays, message: str) -> None:
 
 
 def predictions_are_distributions(case: ClassifierCase) -> None:
-    """predict_proba gives a distribution for each unit, as 64-bit floats."""
+    """Check that predict_proba returns a distribution for each unit, as 64-bit floats."""
     p = case.train().predict_proba(case.items.corpus)
     shape = (case.items.corpus.n_units, len(case.items.classes))
     require(p.shape == shape, f"the shape of the probabilities is {p.shape}, expected {shape}.")
@@ -324,26 +324,26 @@ def predictions_are_distributions(case: ClassifierCase) -> None:
 
 
 def planted_classes_are_learnt(case: ClassifierCase) -> None:
-    """The classes of the training items are learnt within the given number of epochs."""
+    """Check that the classes of the training items are learned within the given number of epochs."""
     p = case.train(case.epochs).predict_proba(case.items.corpus)
     right = float((p.argmax(axis=1) == case.items.truth).mean())
     require(right >= 0.9, f"{right:.0%} of the units are right after {case.epochs} epochs, expected 90%.")
 
 
 def losses_are_finite(case: ClassifierCase) -> None:
-    """fit_epoch returns the mean loss of the epoch as a number."""
+    """Check that fit_epoch returns the mean loss of the epoch as a number."""
     loss = case.build().fit_epoch(case.items.corpus, case.items.targets)
     require(np.isfinite(float(loss)), f"fit_epoch returned {loss!r}.")
 
 
 def one_seed_one_classifier(case: ClassifierCase) -> None:
-    """Two classifiers with the same seed learn the same."""
+    """Check that two classifiers with the same seed are equal after training."""
     p, again = (case.train(2, seed=3).predict_proba(case.items.corpus) for _ in range(2))
     require_close(again, p, "two classifiers with the same seed differ")
 
 
 def arrays_restore_the_state(case: ClassifierCase) -> None:
-    """`restore` and `load` give a classifier that predicts and goes on as the saved one."""
+    """Check that `restore` and `load` give a classifier that predicts and trains like the saved one."""
     corpus, targets = case.items.corpus, case.items.targets
     first = case.train(2, seed=5)
     kept = _copied(first.arrays())
@@ -359,7 +359,7 @@ def arrays_restore_the_state(case: ClassifierCase) -> None:
 
 
 def arrays_are_a_snapshot(case: ClassifierCase) -> None:
-    """What `arrays` returned does not change when the classifier learns on."""
+    """Check that the result of `arrays` does not change when training continues."""
     made = case.train()
     kept = made.arrays()
     before = _copied(kept)
@@ -368,14 +368,14 @@ def arrays_are_a_snapshot(case: ClassifierCase) -> None:
 
 
 def arrays_need_no_pickle(case: ClassifierCase) -> None:
-    """The state is numbers, as a run holds it."""
+    """Check that the state consists of numbers, so that a run can store it."""
     kinds = {name: np.asarray(array).dtype for name, array in case.train().arrays().items()}
     wrong = [f"{name} ({kind})" for name, kind in kinds.items() if kind.kind not in "biuf"]
     require(not wrong, f"{', '.join(wrong)}: expected arrays of numbers.")
 
 
 def order_of_items_to_predict(case: ClassifierCase) -> None:
-    """Predictions of an item depend neither on its position nor on the other items."""
+    """Check that predictions for an item depend neither on its position nor on other items."""
     made = case.train()
     p = made.predict_proba(case.items.corpus)
     order = np.random.default_rng(0).permutation(len(case.items.corpus.items))
@@ -385,7 +385,7 @@ def order_of_items_to_predict(case: ClassifierCase) -> None:
 
 
 def units_of_weight_zero(case: ClassifierCase) -> None:
-    """Targets of weight 0 have no influence."""
+    """Check that targets of weight 0 have no influence."""
     corpus, targets = case.items.corpus, case.items.targets
     weights = (np.random.default_rng(0).random(len(targets)) < 0.5).astype(float)
     other = np.where(weights[:, None] > 0, targets, 1.0 - targets)
@@ -396,7 +396,7 @@ def units_of_weight_zero(case: ClassifierCase) -> None:
 
 
 def nothing_to_predict(case: ClassifierCase) -> None:
-    """A corpus without items has no predictions."""
+    """Check that a corpus without items has no predictions."""
     p = case.train().predict_proba(case.items.corpus.take_items(np.zeros(0, dtype=np.int64)))
     require(p.shape == (0, len(case.items.classes)), f"the shape for no items is {p.shape}.")
 
@@ -422,7 +422,7 @@ CLASSIFIER_CHECKS: dict[str, Callable[[ClassifierCase], None]] = {
 # Predicates.
 
 TEXTS = ("a plain text", "SHOUTING!", "", "naïve ☃ text", "two\nlines", "  ", "x" * 500)
-"""Texts that functions of texts must be able to read."""
+"""Texts that functions of texts must accept."""
 
 
 def check_predicate(
@@ -437,7 +437,7 @@ def check_predicate(
     Args:
         predicate: The predicate.
         constants: A value for each of its quoted places.
-        texts: Texts to try it on.
+        texts: Texts to call it with.
         skip: Names of checks in PREDICATE_CHECKS that do not apply.
     """
     require(isinstance(predicate, Predicate), f"{type(predicate).__name__} is not a Predicate; see truth_predicate.")
@@ -450,7 +450,7 @@ def check_predicate(
 
 @dataclass(frozen=True)
 class PredicateCase:
-    """A predicate, and what it is checked with."""
+    """A predicate and the data for its checks."""
 
     predicate: Predicate
     constants: tuple[str, ...]
@@ -458,11 +458,11 @@ class PredicateCase:
 
     @property
     def derives_text(self) -> bool:
-        """Whether it derives a text, and does not say how true something is."""
+        """Whether it derives a text instead of a truth value."""
         return self.predicate.kinds[-1] is Kind.text
 
     def values(self, texts: Sequence[str]) -> list[Any]:
-        """Return what its function says of some texts."""
+        """Return the values of its function for some texts."""
         if self.predicate.function is None:
             raise ConformanceError("it has no function.")
         given: Any = pl.Series(texts, dtype=pl.String) if self.predicate.role is Role.text else list(texts)
@@ -470,14 +470,14 @@ class PredicateCase:
 
 
 def one_value_per_text(case: PredicateCase) -> None:
-    """The function gives one value per text, also for no texts."""
+    """Check that the function returns one value per text, also for no texts."""
     for texts in (case.texts, ()):
         found = case.values(texts)
         require(len(found) == len(texts), f"there are {len(found)} values for {len(texts)} texts.")
 
 
 def values_are_in_range(case: PredicateCase) -> None:
-    """Truth values lie in [0, 1]; derived texts are text or None."""
+    """Check that truth values lie in [0, 1], and that derived texts are text or None."""
     for text, value in zip(case.texts, case.values(case.texts), strict=True):
         valid = value is None or isinstance(value, str) if case.derives_text else 0.0 <= float(value) <= 1.0
         require(
@@ -486,13 +486,13 @@ def values_are_in_range(case: PredicateCase) -> None:
 
 
 def texts_are_independent(case: PredicateCase) -> None:
-    """The value of a text does not depend on the other texts."""
+    """Check that the value of a text does not depend on the other texts."""
     together, alone = case.values(case.texts), [case.values([text])[0] for text in case.texts]
     require(together == alone, f"the values of single texts are {alone}, of all texts together {together}.")
 
 
 def rules_can_use_it(case: PredicateCase) -> None:
-    """A rule with the predicate passes `crowdlogic rules check`."""
+    """Check that a rule with the predicate passes `crowdlogic rules check`."""
     vocabulary = Vocabulary()
     if vocabulary.find(case.predicate.name) is None:
         vocabulary._add(case.predicate)
@@ -522,7 +522,7 @@ PREDICATE_CHECKS: dict[str, Callable[[PredicateCase], None]] = {
 
 
 def check_format(format: FileFormat, *, skip: Collection[str] = ()) -> None:
-    """Check a file format: what it writes it reads again, and what it cannot read it refuses in one line.
+    """Check a file format: it must read what it writes, and reject other files with one line.
 
     Args:
         format: The format.
@@ -532,7 +532,7 @@ def check_format(format: FileFormat, *, skip: Collection[str] = ()) -> None:
 
 
 def _small_crowds() -> tuple[tuple[CrowdLabels, Corpus], ...]:
-    """Return labels and items of documents, and of sentences: a format holds one kind or both."""
+    """Return labels and items of documents and of sentences; a format stores one kind or both."""
     texts = documents(["t1", "t2", "t3"], ["one", "two", "three"])
     labels = from_arrays(["t1", "t2", "t3", "t1"], ["ann", "ann", "ann", "bob"], ["yes", "no", "no", "yes"])
     tokens = sentences(["s1", "s2"], [["Ann", "sees", "Bob"], ["nothing", "here"]])
@@ -542,7 +542,7 @@ def _small_crowds() -> tuple[tuple[CrowdLabels, Corpus], ...]:
 
 
 def _write_and_find(format: FileFormat, folder: str, encode: Callable[[CrowdLabels, Corpus, str], Any]) -> Any:
-    """Write the first small crowd that the format can hold; return its labels and the file."""
+    """Write the first small crowd that the format can store; return its labels and the file."""
     path = Path(folder) / f"file{format.suffixes[0]}"
     refused: list[str] = []
     for labels, corpus in _small_crowds():
@@ -556,14 +556,14 @@ def _write_and_find(format: FileFormat, folder: str, encode: Callable[[CrowdLabe
 
 
 def names_and_suffixes(format: FileFormat) -> None:
-    """The format has a name, a title and suffixes that begin with a dot."""
+    """Check that the format has a name, a title and suffixes that begin with a dot."""
     require(bool(format.name) and bool(format.title), "name and title must not be empty.")
     wrong = [suffix for suffix in format.suffixes if not suffix.startswith(".")]
     require(not wrong, f"suffixes must begin with a dot: {wrong}.")
 
 
 def labels_come_back(format: FileFormat) -> None:
-    """Labels that are written are read again: items, annotators and classes."""
+    """Check that written labels are read back: items, annotators and classes."""
     if not format.overrides("encode_labels"):
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -573,7 +573,7 @@ def labels_come_back(format: FileFormat) -> None:
 
 
 def answers_come_back(format: FileFormat) -> None:
-    """Answers that are written are read again."""
+    """Check that written answers are read back."""
     if not format.overrides("encode_estimate"):
         return
 
@@ -589,7 +589,7 @@ def answers_come_back(format: FileFormat) -> None:
 
 
 def junk_is_refused(format: FileFormat) -> None:
-    """A file of another kind raises one of crowdlogic's errors, and no other."""
+    """Check that other files raise one of crowdlogic's errors."""
     for junk in (b"", b"\x00\xff\xfe junk \x80", b"{]", b"\n\n\n"):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"file{format.suffixes[0] if format.suffixes else ''}"

@@ -298,7 +298,7 @@ def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
         (["-"], "Say where to write with -o FILE, or compare methods with --methods all.\n"),
         (
             ["l.csv", "-o", "o.csv", "--methods", "all"],
-            "-o o.csv and --methods all are two things to do: --methods shows a comparison and writes nothing. Leave one of them out.\n",
+            "-o o.csv and --methods all cannot be combined: --methods shows a comparison and writes nothing. Leave one of them out.\n",
         ),
         (
             ["l.csv", "--methods", "glda"],
@@ -373,7 +373,7 @@ def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
         ),
         (
             ["--methods", "all", "--annotators", "a.csv"],
-            "crowdlogic: --annotators, --min-confidence and --save go with one method (-m) and -o FILE, not with --methods.\n",
+            "crowdlogic: --annotators, --min-confidence and --save need one method (-m) and -o FILE, not --methods.\n",
         ),
         (["--methods", ""], "crowdlogic: --methods: no method is named. Write all, or names separated by commas.\n"),
         (

@@ -72,7 +72,7 @@ def test_a_process_with_little_memory_ends(tmp_path: Path, megabytes: int) -> No
 
     assert done.returncode == (0 if megabytes == 1600 else 2)
     if done.returncode:
-        assert f"crowdlogic: this process may have {megabytes} MiB of memory" in done.stderr
+        assert f"crowdlogic: this process may use {megabytes} MiB of memory" in done.stderr
         assert len(done.stderr.splitlines()) == 1
 
 

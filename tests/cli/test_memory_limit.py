@@ -22,5 +22,5 @@ def test_too_little_memory_is_refused_with_the_command_that_raises_the_limit(mon
         check_memory_limit()
 
     assert str(refused.value) == (
-        "this process may have 600 MiB of memory (ulimit -v), and needs 1,536. Raise the limit: ulimit -v 1572864"
+        "this process may use 600 MiB of memory (ulimit -v), but needs 1,536. Raise the limit: ulimit -v 1572864"
     )

@@ -205,7 +205,7 @@ def test_student_and_teacher_together_are_refused(run: Run, trained: Simulation)
     done = run("predict", "model", "test.csv", "--teacher", "--student", "-o", "p.csv")
 
     assert done.code == 2
-    assert done.err == "crowdlogic: --student and --teacher are two ways to answer. Give one of them.\n"
+    assert done.err == "crowdlogic: --student and --teacher exclude each other. Pass one of them.\n"
 
 
 def test_tags_in_a_field_of_any_name_of_a_jsonl_file_score_the_predictions(run: Run, tagged: Simulation) -> None:

@@ -23,7 +23,7 @@ def test_every_kind_of_model_has_an_example() -> None:
     assert sorted(EXAMPLES) == ["function", "module", "scikit-learn"]
 
 
-@pytest.mark.filterwarnings("ignore:.*which a run does not hold")
+@pytest.mark.filterwarnings("ignore:.*is not saved with the run")
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
 def test_an_example_is_short_and_its_run_can_be_used(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -94,10 +94,10 @@ def broken(texts):  # type: ignore[no-untyped-def]
         (not_finite, r"The function not_finite returned numbers that are not finite in row 0\."),
         (
             not_probabilities,
-            r"The function not_probabilities returned a row 0 that sums to 5\. Divide each row by its sum",
+            r"The function not_probabilities returned a row 0 that sums to 5, not 1\. Divide each row by its sum",
         ),
         (broken, r"the function broken failed on \d+ items: TypeError: .* It must accept a list of items"),
-        (17, r"a int is not a classifier\. Give a name"),
+        (17, r"a int is not a classifier\. Pass a name"),
         ("no-such-folder", r"No classifier is called 'no-such-folder'\."),
     ],
 )

@@ -1,1 +1,1 @@
-"""The command line: one file per command, each thin."""
+"""Command line interface, with one file per command."""

@@ -1,4 +1,4 @@
-"""`crowdlogic aggregate`: the most probable label of every item."""
+"""`crowdlogic aggregate`: estimate the most probable label of every item."""
 
 from __future__ import annotations
 
@@ -36,27 +36,29 @@ from crowdlogic.workflows.aggregate import AggregateOptions, aggregate_files
 from crowdlogic.workflows.inputs import InputOptions, default_answers, parse_names, relabel_path
 
 OutOption = Annotated[
-    str | None, typer.Option("--out", "-o", help="Where to write; - for standard output. LABELS.truth.csv by default.")
+    str | None, typer.Option("--out", "-o", help="Output file; - for standard output. Default: LABELS.truth.csv.")
 ]
 MethodOption = Annotated[
     str | None,
     typer.Option(
         "--method",
         "-m",
-        help=f"The truth method: {', '.join(TRUTH_METHODS)}. Chosen to suit the labels if not given.",
+        help=f"Truth method: {', '.join(TRUTH_METHODS)}. Default: chosen to suit the labels.",
     ),
 ]
 MethodsOption = Annotated[
     str | None, typer.Option("--methods", help="Compare methods instead: all, or names separated by commas.")
 ]
 AnnotatorsOption = Annotated[
-    str | None, typer.Option("--annotators", metavar="FILE", help="Also write what is believed of each annotator.")
+    str | None,
+    typer.Option("--annotators", metavar="FILE", help="Also write the estimated parameters of each annotator."),
 ]
 AnchorsOption = Annotated[
     str | None, typer.Option("--anchors", metavar="FILE", help="Items whose truth is known: item and label, or tags.")
 ]
 GoldOption = Annotated[
-    str | None, typer.Option("--gold", metavar="FILE", help="The truth, to score the answers with; never learnt from.")
+    str | None,
+    typer.Option("--gold", metavar="FILE", help="The truth, to score the answers with; not used for estimation."),
 ]
 ItemsOption = Annotated[
     str | None,
@@ -67,7 +69,7 @@ ConfidenceOption = Annotated[
     typer.Option(
         "--min-confidence",
         metavar="P",
-        help="Items below P go to a list with their votes: OUT with .relabel in its name.",
+        help="Write items with a confidence below P and their votes to OUT with .relabel in its name.",
     ),
 ]
 SaveOption = Annotated[
@@ -77,40 +79,43 @@ DependenceOption = Annotated[
     str,
     typer.Option(
         "--dependence",
-        help="How far labels of one item depend on each other: public (as on public crowd sets) or none (the method's "
-        "own posterior, which claims too much).",
+        help="Assumed dependence of labels on one item: public (as on public crowd sets) or none (the method's own "
+        "posterior, which is overconfident).",
     ),
 ]
 ThreadsOption = Annotated[
-    int | None, typer.Option("--threads", min=1, help="How many threads work at once; two from a million labels on.")
+    int | None, typer.Option("--threads", min=1, help="Number of threads. Default: two from a million labels on.")
 ]
 MemoryOption = Annotated[
     str | None,
-    typer.Option("--memory", metavar="SIZE", help="Memory to use, such as 3GiB; labels that need more go by the disk."),
+    typer.Option("--memory", metavar="SIZE", help="Memory limit, such as 3GiB; larger inputs are processed on disk."),
 ]
 EngineOption = Annotated[
     str | None,
-    typer.Option("--engine", help=f"Where labels are worked on: {', '.join(ENGINES)}; --threads is its workers."),
+    typer.Option("--engine", help=f"Where labels are processed: {', '.join(ENGINES)}; --threads sets its workers."),
 ]
 AddressOption = Annotated[
-    str | None, typer.Option("--address", help="The address of a cluster of Ray or Spark; else this machine alone.")
+    str | None, typer.Option("--address", help="Address of a Ray or Spark cluster. Default: this machine.")
 ]
 IterationsOption = Annotated[int | None, typer.Option("--iterations", min=1, help="Maximum number of iterations.")]
 CheckpointOption = Annotated[
-    str | None, typer.Option("--checkpoint", metavar="FILE", help="Save the fit's state here; go on from it if there.")
+    str | None,
+    typer.Option(
+        "--checkpoint", metavar="FILE", help="Save the state of the fit here, and resume from it if it exists."
+    ),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AggregateOutput(Output):
-    """The answers, and how many should be right.
+    """Answers and their expected accuracy.
 
     Attributes:
         method: The truth method.
-        reason: Why it was chosen; empty when it was named.
-        counts: How much was answered: items and annotators; in memory also units, classes, unanswered and ties;
-            for patterns also patterns.
-        expected_accuracy: The expected share of right answers; null where no confidence was calibrated.
+        reason: Reason for the choice of method; empty if it was named.
+        counts: Number of items and annotators; in memory also units, classes, unanswered and ties; for patterns also
+            patterns.
+        expected_accuracy: Expected accuracy; null if the confidence is not calibrated.
         scores: With --gold: every score by name, such as accuracy, coverage and accuracy_all.
     """
 
@@ -123,12 +128,12 @@ class AggregateOutput(Output):
 
 @dataclass(frozen=True, kw_only=True)
 class MethodsOutput(Output):
-    """Several truth methods on the same labels.
+    """Comparison of truth methods on the same labels.
 
     Attributes:
-        default: The method that is used if none is named.
+        default: The default method.
         methods: Each method: its scores with --gold (accuracy, ...), seconds, iterations, converged, default, and
-            agreement, the share of answers that it has in common with each method.
+            agreement, the share of answers that agree with each method.
     """
 
     default: str
@@ -151,7 +156,7 @@ def command(
     items: ItemsOption = None,
     min_confidence: ConfidenceOption = None,
     save: SaveOption = None,
-    ties: Annotated[Ties | None, typer.Option("--ties", help="How majority decides a tie.")] = None,
+    ties: Annotated[Ties | None, typer.Option("--ties", help="How majority vote breaks ties.")] = None,
     order: Annotated[str | None, typer.Option("--order", help="With --ties order: the classes, best first.")] = None,
     seed: SeedOption = 0,
     threads: ThreadsOption = None,
@@ -176,13 +181,13 @@ def command(
         out = default_answers(labels, input, read_as=input.format)
     if out is not None and methods is not None:
         raise OptionError(
-            f"-o {out} and --methods {methods} are two things to do: --methods shows a comparison and writes nothing. "
+            f"-o {out} and --methods {methods} cannot be combined: --methods shows a comparison and writes nothing. "
             f"Leave one of them out."
         )
     if out is None:
         if annotators is not None or min_confidence is not None or save is not None:
             raise OptionError(
-                "--annotators, --min-confidence and --save go with one method (-m) and -o FILE, not with --methods."
+                "--annotators, --min-confidence and --save need one method (-m) and -o FILE, not --methods."
             )
         from crowdlogic.workflows.method_comparison import CompareOptions, compare_truth_methods
 

@@ -1,4 +1,4 @@
-"""`crowdlogic agreement`: how far annotators agree, beyond chance."""
+"""`crowdlogic agreement`: measure agreement among annotators beyond chance."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from crowdlogic.workflows.inputs import InputOptions
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOutput(Output):
-    """Agreement beyond chance.
+    """Agreement among annotators.
 
     Attributes:
-        labels: The file of labels.
+        labels: File of labels.
         coefficients: Every coefficient by its short name: observed, alpha, fleiss, ac1, cohen.
     """
 
@@ -37,7 +37,9 @@ def command(
     labels: LabelsFile,
     *,
     replicates: Annotated[int, typer.Option("--replicates", min=10, help="Bootstrap replicates.")] = 1000,
-    level: Annotated[float, typer.Option("--level", min=0.5, max=0.999, help="Level of the intervals.")] = 0.95,
+    level: Annotated[
+        float, typer.Option("--level", min=0.5, max=0.999, help="Level of the confidence intervals.")
+    ] = 0.95,
     seed: SeedOption = 0,
     input: InputOptions,
     json: JsonOption = False,

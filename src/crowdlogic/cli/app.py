@@ -1,4 +1,4 @@
-"""The `crowdlogic` command: the list of commands, each loaded when it is called; and how errors are shown."""
+"""The `crowdlogic` command: a list of lazily imported commands, and the display of errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from crowdlogic.cli.console import (
 from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError, RuleError, did_you_mean
 from crowdlogic.registry import extensions
 
-# Help texts for people: what an option takes is named in words, and a slip of the pen gets a suggestion.
+# Help texts: readable names for option values, and suggestions for misspelt options.
 
 METAVARS = {
     "labels": "FILE",
@@ -49,14 +49,14 @@ METAVARS = {
     "device": "DEVICE",
     "abstain": "VALUE",
 }
-"""What an option takes, by its name, where its declaration does not say."""
+"""Names of option values, by the name of the option."""
 
 BY_TYPE = {"int": "N", "integer": "N", "float": "X"}
-"""What it takes, by the name of its type, which goes before its own name; else TEXT."""
+"""Names of option values by type, used for options not named above; otherwise TEXT."""
 
 
 def name_values(command: Any) -> Any:
-    """Return the command with a readable name for the value of every option, in those of its commands, too."""
+    """Return the command with a readable name for the value of every option, including those of subcommands."""
     for parameter in getattr(command, "params", ()):
         kind = value_type(parameter)
         if parameter.param_type_name == "option" and parameter.metavar is None and kind is not None:
@@ -67,8 +67,8 @@ def name_values(command: Any) -> Any:
 
 
 def value_type(parameter: Any) -> str | None:
-    """The name of the type of an option's value; None for a flag, and for a choice, which shows what there is."""
-    described = getattr(parameter, "type_descriptor", None)  # typer's own options; click's have a type
+    """Return the name of the type of an option's value; None for flags and choices."""
+    described = getattr(parameter, "type_descriptor", None)  # only typer's own options have this attribute
     kind = getattr(parameter, "type", None) if described is None else described.annotation
     is_choice = hasattr(kind, "choices") or (isinstance(kind, type) and issubclass(kind, Enum))
     if getattr(parameter, "is_flag", False) or is_choice:
@@ -88,14 +88,14 @@ OPTION_PANELS = {
     "Output": ("annotators", "min_confidence", "save", "to", "spreadsheet_safe", "figures", "json"),
     "Performance": ("threads", "memory", "engine", "address", "checkpoint", "device", "resume"),
 }
-"""Panels of a command's help after that of the common options, and the options in each, by their names."""
+"""Panels in the help of a command after the common options, and the options in each."""
 
 
 class PanelCommand(TyperCommand):
-    """A command whose help shows the common options first and the others in panels."""
+    """Command whose help shows the common options first and the others in panels."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments and options, one section per panel."""
+        """Write arguments and options in one section per panel."""
         panel_of = {name: panel for panel, names in OPTION_PANELS.items() for name in names}
         sections: dict[str, list[Any]] = {title: [] for title in ("Arguments", "Options", *OPTION_PANELS)}
         for parameter in self.get_params(ctx):
@@ -109,12 +109,12 @@ class PanelCommand(TyperCommand):
                     formatter.write_dl(records)
 
 
-ELSEWHERE = {("doctor", "--items"): "It looks at one file; ask it of the items, too: crowdlogic doctor ITEMS."}
-"""Options of other commands that people try on one, and what to do instead."""
+ELSEWHERE = {("doctor", "--items"): "It inspects one file; for the items, run: crowdlogic doctor ITEMS."}
+"""Advice for options that exist on other commands only."""
 
 
 def describe_usage_problem(problem: Any) -> str:
-    """Return a wrong command line in one sentence, with the nearest option and where to look."""
+    """Return a one-sentence description of a wrong command line, with the nearest option and where to look."""
     context = getattr(problem, "ctx", None)
     where = "crowdlogic" if context is None else context.command_path
     wrong = getattr(problem, "option_name", None)
@@ -128,18 +128,15 @@ def describe_usage_problem(problem: Any) -> str:
     return f"{where} has no option {wrong}.{did_you_mean(wrong, known)} See {where} --help."
 
 
-# The memory that a process may have (`ulimit -v`): too little is refused at once.
-#
-# polars and numpy start threads with memory of their own. Where they get none, they end the process without a word,
-# or
-# wait for ever.
+# Memory limit of the process (`ulimit -v`). polars and numpy start threads with their own memory; if too little is
+# left, they end the process without a message or hang, so a low limit is an error at the start.
 
 LEAST = 1536 << 20
-"""Bytes of address space without which nothing works: a small file is aggregated in 1000 MiB."""
+"""Minimum address space in bytes; a small file is aggregated in 1000 MiB."""
 
 
 def check_memory_limit() -> None:
-    """Refuse to work under a limit that is too low."""
+    """Raise an error if the memory limit is too low."""
     try:
         import resource
     except ModuleNotFoundError:  # not on Windows
@@ -147,7 +144,7 @@ def check_memory_limit() -> None:
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit != resource.RLIM_INFINITY and limit < LEAST:
         raise ResourceError(
-            f"this process may have {limit >> 20:,} MiB of memory (ulimit -v), and needs {LEAST >> 20:,}. Raise the "
+            f"this process may use {limit >> 20:,} MiB of memory (ulimit -v), but needs {LEAST >> 20:,}. Raise the "
             f"limit: ulimit -v {LEAST >> 10}"
         )
 
@@ -176,12 +173,12 @@ CORE_COMMANDS = {
     "rules": ("learning", "Check rules, and measure whether they agree with the labels."),
     "report": ("acting", "Write an HTML report: whom to trust, which labels to check, which rules to keep."),
 }
-"""Command -> panel and help in one line. Command `x` is `command` in `crowdlogic.cli.x`, or a group `app` there."""
+"""Panel and one-line help by command. Command `x` is `command` in `crowdlogic.cli.x`, or a group `app` there."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command of the core or of an extension; its module is imported when the command is called."""
+    """Command of the core or of an extension; its module is imported when the command is called."""
 
     panel: str
     module: str
@@ -198,21 +195,21 @@ def commands() -> dict[str, Command]:
 
 
 UsageProblem: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-"""What typer raises on a wrong command line: click's class, of its own copy of click where it carries one."""
+"""Class that typer raises for a wrong command line: click's, possibly from typer's own copy of click."""
 
 LEARNING = {"demo", "train", "predict", "export", "review", "reproduce"}
-"""The commands that may multiply large matrices."""
+"""Commands that may multiply large matrices."""
 
 
 class LazyGroup(TyperGroup):
-    """A group that imports a command's module when the command is called, and lists commands without importing any."""
+    """Group of commands that are imported when called and listed without being imported."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 (every context has the same commands)
-        """Return the names, in order."""
+        """Return the names of all commands in order."""
         return list(commands())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        """Import and return the command; an unknown name is an error that suggests the nearest one."""
+        """Import and return the command, or raise an error that suggests the nearest one."""
         if cmd_name not in commands():
             known = did_you_mean(cmd_name, list(commands()))
             raise OptionError(f"There is no command {cmd_name!r}.{known} See crowdlogic --help.")
@@ -231,7 +228,7 @@ def load_command(name: str) -> Any:
     """Return the command of that name, as click runs it."""
     check_memory_limit()
     if name not in LEARNING:
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that only wait for work cost 0.1 s of a processor
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads cost 0.1 s of CPU time
     module = import_module(commands()[name].module)
     group = getattr(module, "app", None)
     if group is None:
@@ -245,7 +242,7 @@ def load_command(name: str) -> Any:
 app = typer.Typer(
     name="crowdlogic",
     cls=LazyGroup,
-    help="Noisy crowd labels, and the rules you know, made into clean labels and a verdict on every annotator.",
+    help="Infer clean labels from noisy crowd labels and rules, and judge every annotator.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -266,10 +263,10 @@ def options(
         None,
         "--max-unpacked",
         metavar="SIZE",
-        help="What a packed file may unpack to, such as 8G; else 512M or more.",
+        help="Maximum size of an unpacked file, such as 8G. Default: 512M or more.",
     ),
 ) -> None:
-    """Noisy crowd labels, and the rules you know, made into clean labels and a verdict on every annotator."""
+    """Infer clean labels from noisy crowd labels and rules, and judge every annotator."""
     if max_unpacked is not None:
         from crowdlogic.data.folders import set_unpacked_limit
 
@@ -277,14 +274,14 @@ def options(
 
 
 def main() -> None:
-    """Run a command. Exit codes: 0 done, 1 a finding, 2 bad input (one line, nothing written), 130 or 143 stopped."""
+    """Run a command. Exit codes: 0 done, 1 findings, 2 bad input (one line, nothing written), 130 or 143 stopped."""
     try:
         with show_spreadsheet_warnings():
             code = app(None if sys.argv[1:] else ["--help"], prog_name="crowdlogic", standalone_mode=False)
-        if code == INTERRUPTED or was_terminated():  # typer turns Ctrl-C into an exit code; a server ends by itself
+        if code == INTERRUPTED or was_terminated():  # typer turns Ctrl-C into an exit code; servers stop normally
             word, code = interruption()
             complain(word)
-        sys.stdout.flush()  # here, and not when Python ends, where a full disk could not be reported
+        sys.stdout.flush()  # flush here, because Python could not report a full disk at exit
         sys.exit(code or 0)
     except Interrupted as stop:
         complain(str(stop))
@@ -312,14 +309,14 @@ def main() -> None:
 
 def _describe_failure(problem: OSError | MemoryError) -> str:
     if isinstance(problem, MemoryError):
-        return "there is not enough memory for this. Free some, or give a smaller file."
+        return "there is not enough memory. Free some, or use a smaller file."
     if problem.errno == errno.EBADF and problem.filename is None:
         return "standard output is closed, so the result cannot be printed. Redirect it to a file or to /dev/null."
     return f"{problem.filename or 'the output'}: {problem.strerror or problem}. Check the path and the disk."
 
 
 def _flush_or_give_up() -> None:
-    """Write what is left for standard output, which may be a full disk: Python would complain about it at its end."""
+    """Flush standard output or give up, because Python would print an error at exit if the disk is full."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
-"""What commands print, and where: figures on standard output, remarks on standard error.
+"""Output of commands: results on standard output, messages on standard error.
 
-Standard output and standard error may be closed, or on a full disk. A remark that cannot be written is dropped. Figures
-that cannot be written are an error if they are all that a command gives, and are dropped if its files are written.
+Standard output and standard error may be closed or on a full disk. A message that cannot be written is dropped. Results
+that cannot be written are an error if they are the only output of a command; otherwise they are dropped as well.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from crowdlogic.workflows.inputs import ResultTable
 
 INTERRUPTED, TERMINATED = 130, 143
-"""Exit codes after Ctrl-C (SIGINT) and SIGTERM: 128 and the signal's number, as shells have it."""
+"""Exit codes after Ctrl-C (SIGINT) and SIGTERM: 128 plus the number of the signal, as in shells."""
 
 _received: list[int] = []
-"""The termination signals that this process received."""
+"""Termination signals that this process received."""
 
 
 def catch_termination() -> None:
-    """Have SIGTERM end a command as Ctrl-C does: what is half-written is removed, and one line says what is saved."""
+    """Treat SIGTERM like Ctrl-C: partial files are removed, and one line says what is saved."""
 
     def interrupt(number: int, _: Any) -> None:
         _received.append(number)
@@ -41,7 +41,7 @@ def catch_termination() -> None:
 
 
 def interruption() -> tuple[str, int]:
-    """Return how the command was stopped, in a word, and its exit code."""
+    """Return how the command was stopped, and its exit code."""
     return ("terminated", TERMINATED) if _received else ("interrupted", INTERRUPTED)
 
 
@@ -51,24 +51,24 @@ def was_terminated() -> bool:
 
 
 MOST_SAID = 4000
-"""How many characters a remark may have."""
+"""Maximum number of characters of a message."""
 
 FALLBACK_WIDTH = 120
-"""How wide a table may be when the output is no terminal."""
+"""Width of tables if the output is not a terminal."""
 
 
 class TolerantStream(io.TextIOWrapper):
-    """Standard error that drops what cannot be written."""
+    """Standard error that ignores write errors."""
 
     def write(self, text: str) -> int:
-        """Write a text, or drop it."""
+        """Write a text, or drop it on an error."""
         with suppress(OSError):
             return super().write(text)
         discard_output(self)
         return len(text)
 
     def flush(self) -> None:
-        """Write what is buffered, or drop it."""
+        """Flush the buffer, or drop it on an error."""
         try:
             super().flush()
         except OSError:
@@ -76,28 +76,28 @@ class TolerantStream(io.TextIOWrapper):
 
 
 def protect_streams() -> None:
-    """Make sure that the three standard streams exist, and that remarks cannot fail.
+    """Make sure that the three standard streams exist, and that messages cannot fail.
 
-    The descriptor of a closed stream would otherwise be given to the next file that is opened, and prints would go
-    into that file. Standard output that was closed fails when something is written to it.
+    Without this, the descriptor of a closed stream would be given to the next file that is opened, and output would be
+    written to that file. Writing to a closed standard output raises an error.
     """
     for descriptor, flags in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, flags)  # takes the lowest free number, which is this one
+            os.open(os.devnull, flags)  # opens the lowest free descriptor, which is this one
     if sys.stdin is None:
         sys.stdin = open(0, closefd=False)  # noqa: SIM115 (stays open)
     if sys.stdout is None:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
-    if sys.stderr is sys.__stderr__ and isinstance(stderr, io.TextIOWrapper):  # None, or Python's own
+    if sys.stderr is sys.__stderr__ and isinstance(stderr, io.TextIOWrapper):  # None, or replaced by another stream
         coding = stderr.encoding
         sys.stderr = TolerantStream(stderr.detach(), encoding=coding, errors="backslashreplace", line_buffering=True)
 
 
 def discard_output(stream: Any) -> None:
-    """Send everything that is written to a stream from now on, and what it has buffered, to the null device."""
+    """Redirect a stream and its buffer to the null device."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, stream.fileno())
     os.close(null)
@@ -105,7 +105,7 @@ def discard_output(stream: Any) -> None:
 
 @contextmanager
 def summary() -> Iterator[None]:
-    """Print a summary of what was written to files: that it cannot be printed is no error."""
+    """Print a summary of written files, ignoring errors of standard output."""
     try:
         yield
         sys.stdout.flush()
@@ -115,7 +115,7 @@ def summary() -> Iterator[None]:
 
 @contextmanager
 def show_spreadsheet_warnings() -> Iterator[None]:
-    """Say what a SpreadsheetWarning says, once."""
+    """Show every SpreadsheetWarning once, as a message."""
     show_others = warnings.showwarning
     said: list[str] = []
 
@@ -133,34 +133,34 @@ def show_spreadsheet_warnings() -> Iterator[None]:
 
 
 def say(*sentences: str) -> None:
-    """Remarks for the person at the terminal, a line each, on standard error."""
+    """Print messages on standard error, one line each."""
     for sentence in sentences:
         sys.stderr.write(f"{one_line(shorten(sentence, MOST_SAID))}\n")
 
 
 def complain(sentence: str) -> None:
-    """One line about what went wrong."""
+    """Print one line about an error."""
     sys.stderr.write(f"crowdlogic: {one_line(shorten(sentence, MOST_SAID))}\n")
 
 
 def point(message: str) -> None:
-    """What went wrong in a rule: the lines are kept, since a caret stands under one of them."""
+    """Print an error in a rule with its lines, because a caret marks the position."""
     sys.stderr.write(f"crowdlogic: {message}\n")
 
 
 def show_lines(texts: Iterable[str]) -> None:
-    """Write texts to standard output, without control characters: rules and findings quote names from data."""
+    """Write texts to standard output without control characters, since rules and findings quote data."""
     for text in texts:
         sys.stdout.write(f"{harmless(text)}\n")
 
 
 def show_json(figures: Any) -> None:
-    """Figures as one JSON object on standard output; what is not a number is null."""
+    """Print one JSON object on standard output; NaN and infinities become null."""
     sys.stdout.write(json.dumps(_plain(figures), ensure_ascii=False) + "\n")
 
 
 def show_tables(*tables: ResultTable) -> None:
-    """Tables on standard output. Columns after the first are figures, aligned to the right."""
+    """Print tables on standard output. Columns after the first are right-aligned numbers."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""`crowdlogic convert`: the same labels or items in another format."""
+"""`crowdlogic convert`: convert labels or items to another format."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ FormatsOption = Annotated[
     bool, typer.Option("--formats", is_eager=True, callback=_list_formats, help="List all formats with their suffixes.")
 ]
 
-OutArgument = Annotated[str | None, typer.Argument(metavar="OUT", help="Where to write; - for standard output.")]
-OutOption = Annotated[str | None, typer.Option("--out", "-o", help="The same as OUT.")]
+OutArgument = Annotated[str | None, typer.Argument(metavar="OUT", help="Output file; - for standard output.")]
+OutOption = Annotated[str | None, typer.Option("--out", "-o", help="Alternative to OUT.")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConvertOutput(Output):
-    """What was converted.
+    """Result of a conversion.
 
     Attributes:
-        source: The file, the run or the estimate that was read.
-        items: Items.
-        annotators: Annotators; null for items and answers.
-        labels: Labels; null for items and answers.
+        source: The file, run or estimate that was read.
+        items: Number of items.
+        annotators: Number of annotators; null for items and answers.
+        labels: Number of labels; null for items and answers.
     """
 
     source: str
@@ -68,7 +68,7 @@ def command(
     """Convert labels or items between formats; of a run, export its clean labels."""
     path = out if target is None else target
     if path is None or (out is not None and target is not None):
-        raise OptionError("Say once where to write: crowdlogic convert IN OUT.")
+        raise OptionError("The output file was given twice. Write: crowdlogic convert IN OUT.")
     require_free_output(path, as_json=json)
     options = ConvertOptions(source=labels, out=path, format=to, spreadsheet_safe=spreadsheet_safe, input=input)
     converted = convert_items(options) if items else convert(options)

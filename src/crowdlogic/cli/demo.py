@@ -1,4 +1,4 @@
-"""`crowdlogic demo`: everything once on simulated data, in well under a minute and without torch."""
+"""`crowdlogic demo`: show all steps on simulated data, in less than a minute and without torch."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ OutOption = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOutput(Output):
-    """The scores of the demo, against the planted truth.
+    """Scores of the demo against the planted truth.
 
     Attributes:
         simulated: The crowd in one sentence.
         agreement: Krippendorff's alpha: value, low, high.
         methods: Each method: method, accuracy, calibration_error, and new, its accuracy on new reviews.
-        default: The truth method that suits the labels.
-        gains: What each part adds to the accuracy: annotators, classifier, rule, rule_on_new.
-        rule: Which answers the rule changed, and how many of them it corrected and spoiled.
+        default: The default truth method for the labels.
+        gains: Gain in accuracy from each part: annotators, classifier, rule, rule_on_new.
+        rule: Answers that the rule changed, and how many of them it corrected and spoiled.
     """
 
     simulated: str

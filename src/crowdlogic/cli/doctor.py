@@ -1,4 +1,4 @@
-"""`crowdlogic doctor`: what a file is, what it holds, what it allows, and what to do first."""
+"""`crowdlogic doctor`: describe a file, and suggest what to do first."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ AnyFile = Annotated[str, typer.Argument(metavar="FILE", help="Any file or export
 
 @dataclass(frozen=True, kw_only=True)
 class Possibility:
-    """Whether the labels allow something.
+    """Whether the labels can be used for something.
 
     Attributes:
-        possible: Whether they do.
-        remark: Why not, or under which limits.
+        possible: Whether they can.
+        remark: Reason if they cannot, or limitations.
     """
 
     possible: bool
@@ -34,14 +34,14 @@ class Possibility:
 
 @dataclass(frozen=True, kw_only=True)
 class Allowed:
-    """What labels allow.
+    """Possible uses of the labels.
 
     Attributes:
-        methods: The truth methods that can take them.
-        refused_methods: The truth methods that cannot, with the reason.
-        suggested_method: The truth method that suits them.
-        reason: Why it does.
-        allows: Agreement, intervals, scores, training and report: whether the labels allow them.
+        methods: Truth methods that accept them.
+        refused_methods: Truth methods that do not, with the reason.
+        suggested_method: Default truth method for them.
+        reason: Reason for that method.
+        allows: Whether the labels allow agreement, intervals, scores, training and report.
     """
 
     methods: Sequence[str]
@@ -53,19 +53,19 @@ class Allowed:
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorOutput(Output):
-    """What a file is and holds.
+    """Description of a file.
 
     Attributes:
         file: The file.
         format: The name of its format.
-        contents: What it holds, in a few words.
-        columns: Of a table: role -> the column that was taken for it.
-        unused_columns: Of a table: the other columns.
-        holds: How much it holds; null where it holds no labels of several annotators.
-        allows: What it allows; null likewise.
-        left_out: What an export holds that was left out or changed.
-        problem: Why the file cannot be read as it is, and the exit code is 1; null where it can.
-        first: What to do first: sentences, or commands to copy.
+        contents: Short description of its contents.
+        columns: For tables: role -> column that is used for it.
+        unused_columns: For tables: all other columns.
+        holds: Counts of its contents; null unless it contains labels of several annotators.
+        allows: Possible uses; null unless it contains labels of several annotators.
+        left_out: Contents of an export that were left out or changed.
+        problem: Why the file cannot be read with default options (exit code 1); null if it can.
+        first: What to do first, as sentences or commands.
     """
 
     file: str
@@ -96,7 +96,7 @@ def command(file: AnyFile, *, input: InputOptions, json: JsonOption = False) -> 
 
 
 def _show(found: Diagnosis) -> None:
-    show_lines([one_line(found.message), *([f"As it is: {found.problem}"] if found.problem else [])])
+    show_lines([one_line(found.message), *([f"With default options: {found.problem}"] if found.problem else [])])
     for table in found.tables():
         width = max(len(str(row[0])) for row in table.rows)
         show_lines(["", f"{table.title}:", *(f"  {what:<{width}}  {one_line(value)}" for what, value in table.rows)])

@@ -1,4 +1,4 @@
-"""`crowdlogic evaluate`: answers against gold."""
+"""`crowdlogic evaluate`: score answers against gold."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ PredictedFile = Annotated[
     ),
 ]
 GoldFile = Annotated[
-    str | None, typer.Argument(metavar="GOLD", help="The truth, in the same layout. A run may keep its own.")
+    str | None, typer.Argument(metavar="GOLD", help="The truth, in the same layout. A run may contain its own.")
 ]
 UnansweredOption = Annotated[
     Unanswered,
     typer.Option(
         "--unanswered",
-        help="Items with gold and no answer: skip them (accuracy_all counts them), or count them as wrong everywhere.",
+        help="How to score items with gold but no answer: skip them (accuracy_all counts them) or count as wrong.",
     ),
 ]
 TiesOption = Annotated[
     TieCredit,
-    typer.Option("--ties", help="half: with p_ columns, also print the accuracy with 1/t for a tie among t classes."),
+    typer.Option(
+        "--ties", help="half: with p_ columns, also print the accuracy that counts a tie among t classes as 1/t."
+    ),
 ]
 
-FormatOption = Annotated[
-    str | None, typer.Option("--format", "-f", metavar=FORMAT_NAMES, help="The format of both files.")
-]
+FormatOption = Annotated[str | None, typer.Option("--format", "-f", metavar=FORMAT_NAMES, help="Format of both files.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class EvaluateOutput(Output):
     Attributes:
         scores: Every score and count by name, such as accuracy, coverage, macro_f1, log_loss, brier; for spans
             precision, recall, f1 and scheme.
-        per_type: For spans: the scores of each type.
+        per_type: For spans: scores of each type.
     """
 
     scores: Mapping[str, float | str | bool] = merged()
@@ -63,7 +63,7 @@ def command(
     predicted: PredictedFile,
     gold: GoldFile = None,
     *,
-    scheme: Annotated[Scheme, typer.Option("--scheme", help="How tags are read as spans.")] = Scheme.conll,
+    scheme: Annotated[Scheme, typer.Option("--scheme", help="How tags are converted to spans.")] = Scheme.conll,
     ties: TiesOption = TieCredit.answered,
     unanswered: UnansweredOption = Unanswered.skip,
     column: ColumnsOption = None,

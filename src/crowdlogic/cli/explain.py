@@ -1,4 +1,4 @@
-"""`crowdlogic explain`: why an item got its answer, in bits."""
+"""`crowdlogic explain`: show the evidence behind an answer, in bits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crowdlogic.cli.options import JsonOption, RunFolder
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainOutput(Output):
-    """Why an item got its answer.
+    """Evidence behind the answer for an item.
 
     Attributes:
         item: The item.
@@ -44,9 +44,9 @@ def command(
     item: Annotated[str, typer.Argument(metavar="ITEM", help="The name of a training item.")],
     *,
     token: Annotated[
-        int | None, typer.Option("--token", min=1, help="For a sentence: one token, counted from 1.")
+        int | None, typer.Option("--token", min=1, help="For a sentence: number of a token, starting at 1.")
     ] = None,
-    raw: Annotated[bool, typer.Option("--raw", help="As it was learnt, before the confidence was calibrated.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Show uncalibrated beliefs.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Show what the classifier, each annotator and each rule contributed to an answer."""

@@ -1,7 +1,7 @@
-"""What `--json` prints: one object per command, declared as a dataclass from which its JSON schema is derived.
+"""Output of `--json`: one object per command, declared as a dataclass from which its JSON schema is derived.
 
-A command module lists its dataclasses in `OUTPUTS` (the words of the command -> the class). docs/reference/json.md is
-generated from them: `python -m crowdlogic.cli.json_output > docs/reference/json.md`.
+A command module lists its dataclasses in `OUTPUTS` (command -> class). docs/reference/json.md is generated from them:
+`python -m crowdlogic.cli.json_output > docs/reference/json.md`.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy
 
 MERGED: Mapping[str, bool] = {"merged": True}
-"""Metadata of a mapping whose entries stand beside the other fields."""
+"""Metadata of a mapping whose entries are merged into the enclosing object."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """Fields that every command prints.
+    """Fields that are part of every command's output.
 
     Attributes:
         command: The command.
-        notices: Findings: what was left out or changed, and what looks like a mistake.
+        notices: Notices on data that were left out or changed, or that look like mistakes.
         written: Paths of the files and folders that were written.
     """
 
@@ -46,13 +46,13 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """The share of answers that are expected to be right.
+    """Expected accuracy.
 
     Attributes:
         mean: The expected share.
         low: Lower end of the range; null if it cannot be estimated.
         high: Upper end of the range; null if it cannot be estimated.
-        source: What the range rests on: gold, labels, or the reason why there is none.
+        source: Basis of the range: gold, labels, or the reason why there is none.
     """
 
     mean: float
@@ -62,7 +62,7 @@ class Interval:
 
 
 def make_interval(expected: ExpectedAccuracy | None) -> Interval | None:
-    """Return the expected accuracy with its interval; None where no confidence was calibrated."""
+    """Return the expected accuracy with its interval; None if the confidence is not calibrated."""
     if expected is None:
         return None
     rests_on = "gold" if expected.calibration.checked else "labels"
@@ -71,12 +71,12 @@ def make_interval(expected: ExpectedAccuracy | None) -> Interval | None:
 
 
 def list_written(*paths: str | Path | None) -> tuple[str, ...]:
-    """Return the paths that were written: those that were given, standard output aside."""
+    """Return the written paths, without None and standard output."""
     return tuple(str(path) for path in paths if path is not None and str(path) != STANDARD_STREAM)
 
 
 def require_free_output(out: str | None, *, as_json: bool) -> None:
-    """Refuse --json if the result itself goes to standard output."""
+    """Raise an error if --json is combined with writing the result to standard output."""
     if as_json and out == STANDARD_STREAM:
         raise OptionError("--json and -o - both print to standard output. Write the result to a file with -o FILE.")
 
@@ -87,7 +87,7 @@ def show_output(output: Output) -> None:
 
 
 def to_plain(output: Output) -> dict[str, Any]:
-    """Return an output as plain data, entries of merged mappings beside the other fields."""
+    """Return an output as plain data, with merged mappings in the enclosing object."""
     plain: dict[str, Any] = {}
     for one in fields(output):
         value = getattr(output, one.name)
@@ -103,10 +103,10 @@ def _plain(value: Any) -> Any:
     return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
-# JSON schemas, derived from the dataclasses.
+# JSON schemas are derived from the dataclasses.
 
 BY_TYPE: dict[Any, Any] = {str: "string", bool: "boolean", int: "integer", float: ["number", "null"]}
-"""The JSON type of a Python type. A float that is NaN or infinite is printed as null."""
+"""JSON type of a Python type. A float that is NaN or infinite is printed as null."""
 
 
 def json_schema(kind: type) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def json_schema(kind: type) -> dict[str, Any]:
             schema["additionalProperties"] = _type_schema(get_args(hints[one.name])[1])
             continue
         schema["properties"][one.name] = {**_type_schema(hints[one.name]), "description": described[one.name]}
-        schema["required"].append(one.name)  # fields with defaults are printed, too
+        schema["required"].append(one.name)  # fields with defaults are always printed
     return schema
 
 
@@ -144,7 +144,7 @@ def _type_schema(hint: Any) -> dict[str, Any]:
 
 
 def describe_fields(kind: type) -> dict[str, str]:
-    """Return field -> description, from the docstrings of a dataclass and of the classes that it extends."""
+    """Return the description of each field, from the docstrings of a dataclass and its base classes."""
     described: dict[str, str] = {}
     for one in reversed(kind.__mro__):
         doc = inspect.getdoc(one) or ""
@@ -154,7 +154,7 @@ def describe_fields(kind: type) -> dict[str, str]:
 
 
 def outputs() -> dict[str, type[Output]]:
-    """Return the words of every command with --json -> what it prints; commands of extensions are included."""
+    """Return the output class of every command with --json, including commands of extensions."""
     from crowdlogic.cli.app import commands
 
     found: dict[str, type[Output]] = {}
@@ -205,7 +205,7 @@ def _field_name(one: Any) -> str:
 
 
 def merged() -> Any:
-    """Return the default of a mapping whose entries stand beside the other fields."""
+    """Return the default of a mapping whose entries are merged into the enclosing object."""
     return field(default_factory=dict, metadata=MERGED)
 
 

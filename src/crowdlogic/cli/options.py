@@ -1,4 +1,4 @@
-"""Options that several commands share, so that they read the same everywhere."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -13,51 +13,55 @@ from crowdlogic.data.intake.contract import Boundaries, Duplicates, Tokenizer
 from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
 
 FORMAT_NAMES = "FORMAT"
-"""What an option for a file format takes, as help texts show it."""
+"""Name of the value of format options in help texts."""
 
 LabelsFile = Annotated[
     str,
     typer.Argument(
         metavar="LABELS",
-        help="A file of labels, such as .csv; - for standard input. All formats: crowdlogic convert --formats.",
+        help="File of labels, such as .csv; - for standard input. All formats: crowdlogic convert --formats.",
     ),
 ]
-OutFile = Annotated[str, typer.Option("--out", "-o", help="Where to write; - for standard output.")]
+OutFile = Annotated[str, typer.Option("--out", "-o", help="Output file; - for standard output.")]
 FormatOption = Annotated[
     str | None,
     typer.Option(
         "--format",
         "-f",
         metavar=FORMAT_NAMES,
-        help="Format of the input, if its suffix does not tell; see crowdlogic convert --formats.",
+        help="Format of the input, if not clear from its suffix; see crowdlogic convert --formats.",
     ),
 ]
 ColumnsOption = Annotated[
-    list[str] | None, typer.Option("--column", help="Which column is what, as role=name: item=task_number. May repeat.")
+    list[str] | None, typer.Option("--column", help="Role of a column as role=name: item=task_number. May repeat.")
 ]
 ClassesOption = Annotated[
-    str | None, typer.Option("--classes", help="The classes, separated by commas, in the order that decides ties.")
+    str | None, typer.Option("--classes", help="Classes, separated by commas, in the order used to break ties.")
 ]
-DuplicatesOption = Annotated[Duplicates, typer.Option("--duplicates", help="When an annotator labels an item twice.")]
+DuplicatesOption = Annotated[
+    Duplicates, typer.Option("--duplicates", help="What to do if an annotator labels an item twice.")
+]
 WideOption = Annotated[bool, typer.Option("--wide", help="The table has one row per item, one column per annotator.")]
 AbstainOption = Annotated[
-    str | None, typer.Option("--abstain", help="With --wide: a value that means no label, such as -1.")
+    str | None, typer.Option("--abstain", help="With --wide: a value that stands for no label, such as -1.")
 ]
 EmptyLabelOption = Annotated[
     str | None,
-    typer.Option("--empty-label", metavar="NAME", help="The class that an empty answer means; else it is left out."),
+    typer.Option(
+        "--empty-label", metavar="NAME", help="Class that an empty cell stands for. Default: empty cells are skipped."
+    ),
 ]
 QuestionOption = Annotated[
     str | None,
     typer.Option(
         "--question",
         metavar="NAME",
-        help="The question to read where an export has several (from_name, schema); topic=sports asks for one answer.",
+        help="Question to read if an export has several (from_name, schema); topic=sports selects one answer.",
     ),
 ]
-TokensOption = Annotated[Tokenizer, typer.Option("--tokens", help="How texts with marked spans are cut into tokens.")]
+TokensOption = Annotated[Tokenizer, typer.Option("--tokens", help="How to split texts with marked spans into tokens.")]
 BoundariesOption = Annotated[
-    Boundaries, typer.Option("--boundaries", help="When a marked span begins or ends inside a token.")
+    Boundaries, typer.Option("--boundaries", help="What to do if a span begins or ends inside a token.")
 ]
 FeaturesOption = Annotated[
     str | None,
@@ -69,18 +73,18 @@ FeaturesOption = Annotated[
 ]
 QueryOption = Annotated[
     str | None,
-    typer.Option("--query", metavar="SQL", help="Of a database: the query that gives the rows; it cannot modify data."),
+    typer.Option("--query", metavar="SQL", help="For a database: query that returns the rows; it cannot modify data."),
 ]
 ThresholdOption = Annotated[
-    float | None, typer.Option("--threshold", help="In an evaluation: the number from which on a grade is a pass.")
+    float | None, typer.Option("--threshold", help="For evaluations: minimum score that counts as a pass.")
 ]
 ToOption = Annotated[
     str | None,
-    typer.Option("--to", metavar=FORMAT_NAMES, help="The format to write, if the suffix does not tell."),
+    typer.Option("--to", metavar=FORMAT_NAMES, help="Output format, if not clear from the suffix."),
 ]
 SpreadsheetOption = Annotated[
     bool,
-    typer.Option("--spreadsheet-safe", help="In csv and tsv, put a quote (') before cells that would be formulas."),
+    typer.Option("--spreadsheet-safe", help="In csv and tsv, prefix cells that look like formulas with a quote (')."),
 ]
 GroupsOption = Annotated[
     str | None,
@@ -101,10 +105,10 @@ TablesOption = Annotated[
     list[str] | None, typer.Option("--table", help="Facts for a predicate, as Name=file. May repeat.")
 ]
 OutsideOption = Annotated[
-    bool, typer.Option("--allow-outside", help="Rules may name files that are not beside or below the rule file.")
+    bool, typer.Option("--allow-outside", help="Allow rules to refer to files outside the folder of the rule file.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
-RunFolder = Annotated[str, typer.Argument(metavar="RUN", help="A run that `crowdlogic train` wrote.")]
+RunFolder = Annotated[str, typer.Argument(metavar="RUN", help="Folder of a run written by `crowdlogic train`.")]
 
 
 def input_options(
@@ -123,7 +127,7 @@ def input_options(
     query: QueryOption = None,
     features: FeaturesOption = None,
 ) -> InputOptions:
-    """Return the options for reading labels, which every command that reads labels offers."""
+    """Return the options for reading labels, shared by all commands that read labels."""
     return InputOptions(
         format=format,
         columns=parse_columns(column),
@@ -142,12 +146,12 @@ def input_options(
 
 
 def reads_labels(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all options of `input_options`, and hand them to it as its one argument `input`."""
+    """Add all options of `input_options` to a command, which receives them as its argument `input`."""
     return _offer(command, "input", _reading_parameters(), input_options)
 
 
 def may_read_labels(command: Callable[..., None]) -> Callable[..., None]:
-    """The same options without defaults, so that a file of options may give them; handed over as `reading`, by name."""
+    """Add the same options without defaults, so that a config file can set them; passed as `reading`, by name."""
     parameters = [
         one if one.annotation is WideOption else one.replace(annotation=_or_none(one.annotation), default=None)
         for one in _reading_parameters()
@@ -160,7 +164,7 @@ def _reading_parameters() -> list[inspect.Parameter]:
 
 
 def _or_none(annotation: Any) -> Any:
-    """Return an annotated type that may be None, too."""
+    """Return an annotated type that also allows None."""
     kind, *marks = get_args(annotation)
     return Annotated[(kind | None, *marks)]
 
@@ -171,7 +175,7 @@ def _offer(
     shared: Sequence[inspect.Parameter],
     gather: Callable[..., Any],
 ) -> Callable[..., None]:
-    """Return a command with further options, which are gathered into its argument of this name."""
+    """Return a command with additional options, which are collected into its argument `name`."""
     own = inspect.signature(command, eval_str=True).parameters.values()
     at_end = [one for one in own if one.name == "json"]
     parameters = [one for one in own if one.name not in (name, "json")]

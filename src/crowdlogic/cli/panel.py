@@ -1,4 +1,4 @@
-"""`crowdlogic panel`: what a panel of judges is worth, and how often it is right."""
+"""`crowdlogic panel`: assess a panel of judges."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from crowdlogic.workflows.panel import PanelOptions, assess_panel
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeOutput:
-    """A judge.
+    """Assessment of a judge.
 
     Attributes:
-        name: The judge.
-        reliability: The estimated share of right labels.
+        name: Name of the judge.
+        reliability: Estimated accuracy.
         low: Lower end of its interval.
         high: Upper end of its interval.
-        right_on_gold: Right labels on gold items.
-        gold: Labels on gold items.
-        group: The judge whose near-copy this one is, or the judge itself.
-        winning_rate: With --people: the share of the people whom the judge may replace; null if it was not tested.
+        right_on_gold: Number of correct labels on gold items.
+        gold: Number of labels on gold items.
+        group: The judge that this one is a near-copy of, or the judge itself.
+        winning_rate: With --people: the share of people whom the judge may replace; null if not tested.
     """
 
     name: str
@@ -42,15 +42,15 @@ class JudgeOutput:
 
 @dataclass(frozen=True, kw_only=True)
 class PanelOutput(Output):
-    """What a panel of judges is worth.
+    """Assessment of a panel of judges.
 
     Attributes:
         judges: The judges.
-        effective_votes: How many independent votes the panel is worth.
-        mistakes: The range of wrong answers: low, high, source; null where it is unknown.
+        effective_votes: Number of independent votes with the same information.
+        mistakes: Range of the number of wrong answers: low, high, source; null if it is unknown.
         unknown: Why the range is unknown.
-        answers: Items with an answer.
-        gold: The gold that was learnt from: items, mistakes; null without gold.
+        answers: Number of items with an answer.
+        gold: Gold used for estimation: items, mistakes; null without gold.
     """
 
     judges: Sequence[JudgeOutput]
@@ -71,7 +71,7 @@ def command(
     out: Annotated[str | None, typer.Option("--out", "-o", help="Also write the panel's answers.")] = None,
     gold: Annotated[
         str | None,
-        typer.Option("--gold", metavar="FILE", help="Items whose truth is known, to learn from: item, label."),
+        typer.Option("--gold", metavar="FILE", help="Items with known truth, used for estimation: item, label."),
     ] = None,
     chosen: Annotated[
         bool, typer.Option("--gold-chosen", help="The gold items were chosen, not drawn at random.")
@@ -79,7 +79,9 @@ def command(
     groups: GroupsOption = None,
     people: Annotated[
         str | None,
-        typer.Option("--people", metavar="FILE", help="Labels by people: may a judge replace a person?"),
+        typer.Option(
+            "--people", metavar="FILE", help="Labels by people, to test whether a judge may replace a person."
+        ),
     ] = None,
     ordered: OrderedOption = None,
     seed: SeedOption = 0,

@@ -1,4 +1,4 @@
-"""`crowdlogic predict`: what a trained run says of new items."""
+"""`crowdlogic predict`: predict new items with a run."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from crowdlogic.workflows.inputs import InputOptions, parse_columns
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionScore:
-    """A score by the gold of the items.
+    """Score against the gold of the items.
 
     Attributes:
-        name: The name of the score: accuracy, or F1 for spans.
+        name: Name of the score: accuracy, or F1 for spans.
         value: Its value.
     """
 
@@ -45,9 +45,9 @@ class PredictOutput(Output):
     Attributes:
         run: The run.
         method: The learning method.
-        predictor: What answered: teacher (classifier and rules), student (classifier alone) or classifier (no rules).
-        counts: How much was answered: items, units, annotators, classes, unanswered, ties.
-        score: The score by the items' gold; null without gold.
+        predictor: The predictor: teacher (classifier and rules), student (classifier alone) or classifier (no rules).
+        counts: Number of items, units, annotators, classes, unanswered and ties.
+        score: Score against the items' gold; null without gold.
     """
 
     run: str
@@ -65,9 +65,9 @@ def command(
     items: Annotated[str, typer.Argument(metavar="ITEMS", help="The items: item and text, or sentences.")],
     out: OutFile,
     *,
-    student: Annotated[bool, typer.Option("--student", help="The classifier alone answers.")] = False,
-    teacher: Annotated[bool, typer.Option("--teacher", help="The rules correct its answers: the default.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="Probabilities as learnt, not calibrated.")] = False,
+    student: Annotated[bool, typer.Option("--student", help="Predict with the classifier alone.")] = False,
+    teacher: Annotated[bool, typer.Option("--teacher", help="Predict with classifier and rules (default).")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Write uncalibrated probabilities.")] = False,
     table: TablesOption = None,
     column: ColumnsOption = None,
     format: FormatOption = None,
@@ -81,7 +81,7 @@ def command(
 
     require_free_output(out, as_json=json)
     if student and teacher:
-        raise OptionError("--student and --teacher are two ways to answer. Give one of them.")
+        raise OptionError("--student and --teacher exclude each other. Pass one of them.")
     options = PredictOptions(
         run=run,
         items=items,

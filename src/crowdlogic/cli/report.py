@@ -1,4 +1,4 @@
-"""`crowdlogic report`: one page on whom to trust, which labels to check and which rules to keep."""
+"""`crowdlogic report`: report whom to trust, which labels to check and which rules to keep."""
 
 from __future__ import annotations
 
@@ -18,27 +18,33 @@ SourceFolder = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="Labels, which are then aggregated; or what `train` or `aggregate --save` wrote.",
+        help="Labels, which are aggregated, or the output of `train` or `aggregate --save`.",
     ),
 ]
-PageFile = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The page; its figures go beside it.")]
+PageFile = Annotated[
+    str,
+    typer.Option(
+        "--out", "-o", metavar="FILE", help="Output page; its figures are written to a .json file next to it."
+    ),
+]
 LabelsOption = Annotated[
     str | None, typer.Option("--labels", metavar="FILE", help="For an estimate: the labels it was made from.")
 ]
 ItemsOption = Annotated[
-    str | None, typer.Option("--items", metavar="FILE", help="The items, to show their texts; a run has them.")
+    str | None, typer.Option("--items", metavar="FILE", help="Items, to show their texts; a run contains them.")
 ]
-GoldOption = Annotated[
-    str | None, typer.Option("--gold", metavar="FILE", help="The truth of some items, to score everything by.")
-]
+GoldOption = Annotated[str | None, typer.Option("--gold", metavar="FILE", help="Items with known truth, for scores.")]
 AnchorsOption = Annotated[
     str | None,
     typer.Option(
-        "--anchors", metavar="FILE", help="For labels: items whose truth is known, such as some checked at random."
+        "--anchors",
+        metavar="FILE",
+        help="For labels: items with known truth, such as a random sample that was checked.",
     ),
 ]
 CompareOption = Annotated[
-    str | None, typer.Option("--compare", metavar="METHODS", help="Also run: all, or names separated by commas.")
+    str | None,
+    typer.Option("--compare", metavar="METHODS", help="Methods to compare: all, or names separated by commas."),
 ]
 FiguresOption = Annotated[
     str | None, typer.Option("--figures", metavar="DIR", help="Also write every plot into this folder.")
@@ -54,8 +60,8 @@ class ReportedFinding:
     """A finding of the report.
 
     Attributes:
-        severity: What it asks of the reader.
-        text: What was found.
+        severity: Severity of the finding.
+        text: The finding.
     """
 
     severity: str
@@ -64,11 +70,11 @@ class ReportedFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOutput(Output):
-    """The report; all its figures are in the json file beside the page.
+    """Output of the report; all its figures are in the JSON file next to the page.
 
     Attributes:
-        source: The labels, the run or the estimate that the report is about.
-        findings: What the report says first, the most important finding first.
+        source: The labels, run or estimate of the report.
+        findings: Findings, the most important one first.
     """
 
     source: str

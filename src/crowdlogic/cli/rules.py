@@ -1,4 +1,4 @@
-"""`crowdlogic rules`: check rules before they are used, suggest some, and judge each one by the labels."""
+"""`crowdlogic rules`: check rules, suggest rules, and judge rules by labels."""
 
 from __future__ import annotations
 
@@ -36,18 +36,19 @@ AnchorsOption = Annotated[
     str | None, typer.Option("--anchors", metavar="FILE", help="Items whose truth is known: item and label, or tags.")
 ]
 RunOption = Annotated[
-    str | None, typer.Option("--run", metavar="RUN", help="A trained run, for its classes and its strength.")
+    str | None,
+    typer.Option("--run", metavar="RUN", help="A trained run, for its classes and the strength of its rules."),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RuleFinding:
-    """Something that is wrong, or looks wrong, in a rule file.
+    """Finding in a rule file.
 
     Attributes:
         severity: error or warning.
         place: File, line and column.
-        message: What was found.
+        message: The finding.
     """
 
     severity: str
@@ -61,7 +62,7 @@ class CheckOutput(Output):
 
     Attributes:
         rules: The rule file.
-        findings: What is wrong, or looks wrong; the exit code is 1 if there is anything.
+        findings: Errors and warnings; the exit code is 1 if there are any.
     """
 
     rules: str
@@ -103,11 +104,11 @@ def check_command(
     items: ItemsOption = None,
     table: TablesOption = None,
     allow_outside: OutsideOption = False,
-    show: Annotated[bool, typer.Option("--show", help="Print the rules, ready-made sets expanded.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Print the rules with included sets expanded.")] = False,
     input: InputOptions,
     json: JsonOption = False,
 ) -> None:
-    """Check a rule file: names, arities, classes, contradictions, duplicates, rules that never ground."""
+    """Check a rule file: names, arities, classes, contradictions, duplicates, rules that match nothing."""
     from crowdlogic.workflows.rules import CheckRulesOptions, check_rules
 
     checked = check_rules(
@@ -140,7 +141,7 @@ def audit_command(
     anchors: AnchorsOption = None,
     strength: Annotated[
         float | None,
-        typer.Option("--strength", min=0, help="How strongly rules pull (C); default: that of the run, or 5."),
+        typer.Option("--strength", min=0, help="Strength of the rules (C). Default: that of the run, or 5."),
     ] = None,
     run: RunOption = None,
     table: TablesOption = None,
@@ -148,7 +149,7 @@ def audit_command(
     input: InputOptions,
     json: JsonOption = False,
 ) -> None:
-    """Judge each rule by held-out labels: it helps, has no effect, contradicts the labels, or they cannot tell."""
+    """Judge each rule by held-out labels: it helps, has no effect, contradicts the labels, or cannot be judged."""
     from crowdlogic.workflows.rules import AuditRulesOptions, audit_rules
 
     options = AuditRulesOptions(
@@ -178,7 +179,7 @@ def suggest_command(
     labels: LabelsFile,
     *,
     items: ItemsOption = None,
-    out: Annotated[str, typer.Option("--out", "-o", help="The rule file to write; - for standard output.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="Output rule file; - for standard output.")],
     anchors: AnchorsOption = None,
     run: Annotated[
         str | None, typer.Option("--run", metavar="RUN", help="A trained run, whose rules are not suggested again.")

@@ -1,4 +1,4 @@
-"""`crowdlogic simulate`: a crowd with a planted truth, in files."""
+"""`crowdlogic simulate`: write files of a simulated crowd with planted truth."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from crowdlogic.workflows.simulate import SimulateOptions, SimulationKind, simul
 
 @dataclass(frozen=True, kw_only=True)
 class SimulateOutput(Output):
-    """The simulated crowd.
+    """Description of the simulated crowd.
 
     Attributes:
         kind: sentiment, ner or labels.
         description: The crowd in one sentence.
-        items: Items.
-        annotators: Annotators.
-        labels: Labels; for tagged text, tags.
+        items: Number of items.
+        annotators: Number of annotators.
+        labels: Number of labels; for sequences, of tags.
         seed: Random seed.
     """
 
@@ -39,12 +39,12 @@ OUTPUTS = {"simulate": SimulateOutput}
 
 def command(
     kind: Annotated[SimulationKind, typer.Argument(help="Reviews, sentences with named entities, or labels alone.")],
-    out: Annotated[str, typer.Option("--out", "-o", help="The folder to write to; made when it is not there.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="Output folder; created if it does not exist.")],
     *,
     items: Annotated[int, typer.Option("--items", help="Number of items.")] = 500,
     annotators: Annotated[int, typer.Option("--annotators", help="Number of annotators.")] = 30,
     labels_per_item: Annotated[
-        float | None, typer.Option("--labels-per-item", help="Mean number of labels per item; 5 if not given.")
+        float | None, typer.Option("--labels-per-item", help="Mean number of labels per item. Default: 5.")
     ] = None,
     seed: SeedOption = 0,
     json: JsonOption = False,

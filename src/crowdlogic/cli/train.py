@@ -1,4 +1,4 @@
-"""`crowdlogic train`: a classifier, the annotators and the truth, learnt together from labels and rules."""
+"""`crowdlogic train`: learn a classifier, annotators and the truth jointly from labels and rules."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-RunOption = Annotated[str, typer.Option("--out", "-o", metavar="RUN", help="The folder of the run; a new one.")]
+RunOption = Annotated[str, typer.Option("--out", "-o", metavar="RUN", help="Output folder. Must not exist yet.")]
 LabelsOption = Annotated[str | None, typer.Option("--labels", help="The crowd's labels.")]
 ItemsOption = Annotated[
     str | None,
-    typer.Option("--items", help="The items: item and text, or sentences. CoNLL and exports of tools bring them."),
+    typer.Option(
+        "--items", help="Items: item and text, or sentences. Not needed for CoNLL files and exports of tools."
+    ),
 ]
 DevOption = Annotated[str | None, typer.Option("--dev", help="Items with gold for early stopping.")]
 TestOption = Annotated[str | None, typer.Option("--test", help="Items with gold that are only scored.")]
@@ -42,24 +44,26 @@ GrammarOption = Annotated[
 ]
 KeepWeightsOption = Annotated[
     bool,
-    typer.Option("--keep-weights", help="Keep the weights of rules that held-out labels speak against."),
+    typer.Option("--keep-weights", help="Keep the weights of rules even if held-out labels contradict them."),
 ]
 MethodOption = Annotated[
     str | None,
     typer.Option(
         "--method",
         "-m",
-        help=f"The learning method: {', '.join(LEARNING_METHODS)}. {DEFAULT_LEARNING_METHOD} if not given.",
+        help=f"Learning method: {', '.join(LEARNING_METHODS)}. Default: {DEFAULT_LEARNING_METHOD}.",
     ),
 ]
 PresetOption = Annotated[
-    str | None, typer.Option("--preset", help=f"A configuration to start from: {', '.join(PRESETS)}.")
+    str | None, typer.Option("--preset", help=f"Configuration to start from: {', '.join(PRESETS)}.")
 ]
 ModelOption = Annotated[str | None, typer.Option("--model", help=f"The classifier: {', '.join(CLASSIFIERS)}.")]
 VectorsOption = Annotated[
     list[str] | None, typer.Option("--vectors", help="Word vectors. May repeat: they are concatenated.")
 ]
-ConfigOption = Annotated[str | None, typer.Option("--config", metavar="TOML", help="These options from a file.")]
+ConfigOption = Annotated[
+    str | None, typer.Option("--config", metavar="TOML", help="File with values for these options.")
+]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Any option of the method, as classifier.filters=50. May repeat.")
 ]
@@ -67,33 +71,33 @@ EpochsOption = Annotated[int | None, typer.Option("--epochs", min=1, help="Maxim
 PatienceOption = Annotated[
     int | None, typer.Option("--patience", min=1, help="Epochs without a better score before early stopping.")
 ]
-SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Random seed; 0 if not given.")]
+SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Random seed. Default: 0.")]
 TimeOption = Annotated[
     str | None,
     typer.Option("--time", help="Time that training may take if neither model nor preset is given. 5m if not given."),
 ]
 DeviceOption = Annotated[str | None, typer.Option("--device", help="Where a neural model is trained: auto, cpu, cuda.")]
-ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume the run in RUN; it knows its own options.")]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume the run in RUN with its own options.")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainOutput(Output):
-    """The outcome of a training.
+    """Result of a training.
 
     Attributes:
         method: The learning method.
-        counts: How much was answered: items, units, annotators, classes, unanswered, ties.
-        expected_accuracy: The expected share of right answers; null where no confidence was calibrated.
-        epoch: The epoch that was chosen.
-        epochs: How many epochs there were.
-        refit_epochs: How many epochs of the refit with all labels.
+        counts: Number of items, units, annotators, classes, unanswered and ties.
+        expected_accuracy: Expected accuracy; null if the confidence is not calibrated.
+        epoch: The chosen epoch.
+        epochs: Number of epochs.
+        refit_epochs: Number of epochs of the refit with all labels.
         averaged_from: The first epoch whose weights were averaged; null without averaging.
         stopping: The stopping score of the chosen epoch; null without one.
-        k: The share of the rules' posterior in the targets.
+        k: Weight of the rules' posterior in the targets.
         loss: The loss of the classifier.
         scores: Scores by gold: on train, dev and test, of student and teacher.
-        confidence: What the confidence rests on: of the answers, and of predictions by student and teacher.
-        seconds: Seconds of training.
+        confidence: Basis of the confidence of answers, and of predictions by student and teacher.
+        seconds: Training time in seconds.
     """
 
     method: str
@@ -194,24 +198,24 @@ def command(
     say(outcome.confidence_message, outcome.message)
 
 
-# A fit while it runs: a table that grows on a terminal, plain lines in a pipe.
+# Progress of a fit: a table on a terminal, plain lines in a pipe.
 
 SHOWN_EPOCHS = 12
-"""How many epochs the table on a terminal shows; a longer one would not fit a small window."""
+"""Maximum number of epochs in the table, so that it fits a small window."""
 
 
 SILENCE = 30.0
-"""Seconds after which an epoch has a line though nothing changed, as a sign of life."""
+"""Seconds after which an epoch is shown even if nothing changed."""
 
 
 @dataclass
 class EpochLines:
-    """Epochs as plain lines. Epochs in a row that change no answer are folded into one line.
+    """Progress as plain lines. Consecutive epochs that change no answer are folded into one line.
 
     Attributes:
         stopping: The name of the stopping score; empty when there is none.
-        has_rules: Whether rules are learnt with.
-        clock: Gives the time in seconds.
+        has_rules: Whether rules are used.
+        clock: Function that returns the time in seconds.
     """
 
     stopping: str
@@ -221,7 +225,7 @@ class EpochLines:
     _said: float = 0.0
 
     def show(self, row: HistoryRow, most: int) -> None:
-        """Say a line, unless nothing changed in this epoch, either."""
+        """Print a line unless nothing changed in this epoch and the one before."""
         if self._folded and self._folded[-1].refit != row.refit:
             self.finish()
         if row.change == 0 and row.epoch > 1 and row.epoch < most and self.clock() - self._said < SILENCE:
@@ -232,7 +236,7 @@ class EpochLines:
         say(epoch_line(row, most, self.stopping, has_rules=self.has_rules))
 
     def finish(self) -> None:
-        """Say what the folded epochs were."""
+        """Print a line for the folded epochs."""
         if self._folded:
             first, last = self._folded[0].epoch, self._folded[-1].epoch
             which = f"epoch {first}" if first == last else f"epochs {first} to {last}"
@@ -242,11 +246,11 @@ class EpochLines:
 
 @contextmanager
 def show_epochs(stopping: str, *, has_rules: bool = True) -> Iterator[EpochCallback]:
-    """A callback that shows each epoch.
+    """Return a callback that shows each epoch.
 
     Args:
         stopping: The name of the stopping score; empty when there is none.
-        has_rules: Whether rules are learnt with, so that their weight is shown.
+        has_rules: Whether rules are used; their weight is then shown.
     """
     from rich.console import Console
     from rich.live import Live
@@ -264,7 +268,7 @@ def show_epochs(stopping: str, *, has_rules: bool = True) -> Iterator[EpochCallb
             if row.refit and rows and not rows[0].refit:
                 live.console.print(
                     epoch_table(rows, len(rows), stopping, has_rules=has_rules)
-                )  # the first pass stays above the refit
+                )  # the first pass remains visible above the refit
                 rows.clear()
             rows.append(row)
             live.update(epoch_table(rows, most, stopping, has_rules=has_rules), refresh=True)
@@ -273,7 +277,7 @@ def show_epochs(stopping: str, *, has_rules: bool = True) -> Iterator[EpochCallb
 
 
 def epoch_line(row: HistoryRow, most: int, stopping: str, *, has_rules: bool = True) -> str:
-    """Return one epoch in a line."""
+    """Return a line about an epoch."""
     score = f"{stopping} {format_score(row, stopping)}, " if stopping and not row.refit else ""
     which = (
         f"refit with all labels, epoch {row.epoch} of {most}" if row.refit else f"epoch {row.epoch} of at most {most}"
@@ -318,7 +322,7 @@ def format_score(row: HistoryRow, stopping: str) -> str:
 
 
 def format_seconds(count: float) -> str:
-    """Return a time as a person would say it."""
+    """Return a readable time."""
     if count < 100:
         return f"{count:.1f} s"
     return f"{count / 60:.0f} min" if count < 7200 else f"{count / 3600:.1f} h"

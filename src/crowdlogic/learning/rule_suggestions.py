@@ -5,8 +5,8 @@ products. Those with the strongest association on the first half are judged on t
 likelihood of `rule_verdicts`; the share of false discoveries is controlled ([BH95]); then rules are chosen greedily by
 what they add to those already chosen, which drops the redundant ones.
 
-Nothing in a text can become rule syntax: words and patterns are quoted as the parser reads them, each rule is parsed
-again and compared, and comments lose everything that ends a line.
+A text cannot inject rule syntax: words and patterns are quoted for the parser, each rule is parsed again and compared,
+and line breaks are removed from comments.
 
 [BH95] Benjamini and Hochberg, "Controlling the false discovery rate", 1995.
 Axes: i unit, k class, c candidate, g pair of a unit and a candidate.
@@ -73,7 +73,7 @@ MORE_OFTEN = 1.3
 MIN_Z_DISCOURSE = 3.0
 """Minimum standard score of a connective."""
 CLAUSE_STRENGTH = 2.0
-"""How strongly a clause is taken to decide while connectives are compared."""
+"""Weight of the deciding clause while connectives are compared."""
 EXAMPLES, EXAMPLE_LENGTH = 3, 80
 
 Progress = Callable[[str], None]
@@ -84,11 +84,11 @@ class Suggestion:
     """A suggested rule.
 
     Attributes:
-        rule: The rule with its weight, as it stands in a rule file.
+        rule: The rule with its weight, as written in a rule file.
         shape: What kind of rule it is, such as word or discourse.
-        verdict: The verdict on the half of the items that did not suggest it.
-        examples: Texts in which the labels agree with it.
-        counterexamples: Texts in which they do not.
+        verdict: The verdict on the half of the items that was not used to suggest it.
+        examples: Texts in which the labels agree with the rule.
+        counterexamples: Texts in which the labels disagree with the rule.
     """
 
     rule: str
@@ -111,11 +111,11 @@ class Suggestion:
 
 @dataclass(frozen=True, eq=False)
 class SuggestedRules:
-    """Suggested rules, those that gain most first.
+    """Suggested rules, largest gain first.
 
     Attributes:
         suggestions: The rules.
-        notices: What a person should know.
+        notices: Notices for the user.
     """
 
     suggestions: tuple[Suggestion, ...]
@@ -127,7 +127,7 @@ class SuggestedRules:
         return parse_rules("\n".join(one.rule for one in self.suggestions), source="suggested rules")
 
     def without(self, rules: RuleSet) -> SuggestedRules:
-        """Return those that are not among some rules, whatever their weight."""
+        """Return the suggestions that are not among some rules, whatever their weight."""
         known = {str(replace(one, weight=None)) for one in rules.rules}
         kept = [
             one
@@ -160,17 +160,14 @@ class SuggestedRules:
 
 
 def comment(text: str) -> str:
-    """Return a text that cannot end a comment: one line, printable, short."""
+    """Return a text that is safe in a comment: one line, printable, short."""
     flat = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * EXAMPLE_LENGTH]).split())
     return flat if len(flat) <= EXAMPLE_LENGTH else flat[: EXAMPLE_LENGTH - 3] + "..."
 
 
 def quote(name: str) -> str:
-    """Return a constant as the parser reads it."""
+    """Return a quoted constant in the syntax of the parser."""
     return "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-# --- candidates ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +207,7 @@ def _frequent(column: Ints, size: int) -> Bools:
 
 
 CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
-"""Scripts that put no spaces between words."""
+"""Scripts without spaces between words."""
 
 PATTERNS = {
     "has a digit": r"\d",
@@ -224,7 +221,7 @@ PATTERNS = {
     "has at most 5 words": r"^\s*(\S+\s+){0,4}\S*\s*$",
     "has at least 40 words": r"^\s*(\S+\s+){39}",
 }
-"""What else a text can be recognised by: patterns of signs and of length."""
+"""Patterns of punctuation, symbols and length, by description."""
 
 
 def _document_shapes(corpus: Corpus) -> Iterable[_Shape]:
@@ -239,7 +236,7 @@ def _document_shapes(corpus: Corpus) -> Iterable[_Shape]:
         unit = words["unit"].to_numpy()
         kept = (names.str.len_chars() <= 40) & ~names.str.contains(CJK)
         usable = kept.to_numpy()
-        # words that are frequent enough, renumbered
+        # Keep words that are frequent enough, and renumber them.
         often = usable & _frequent(code, len(usable))
         number = np.cumsum(often) - 1
         chosen = names.gather(np.flatnonzero(often)).to_list()
@@ -362,9 +359,6 @@ def _feature_shape(corpus: Corpus, variable: str) -> _Shape:
     return _shape("feature", np.concatenate(units), column, bodies, n, len(bodies))
 
 
-# --- scoring ---------------------------------------------------------------------------------------------------------
-
-
 def suggest_rules(
     labels: CrowdLabels,
     items: Any,
@@ -380,11 +374,11 @@ def suggest_rules(
     Args:
         labels: The labels.
         items: The items: a Corpus, a frame with item and text, or what `fit` takes.
-        fit: A fit without rules over the same labels and items; made when not given.
+        fit: A fit without rules to the same labels and items; computed if not given.
         gold: gold[i], known classes of the labels' units; UNKNOWN (-1) elsewhere. Items must be in the labels' order.
         most: Maximum number of rules.
         seed: Random seed of the halves.
-        progress: Called with a word on every step.
+        progress: Function called with a short text at every step.
     """
     require_kind(labels, CrowdLabels, "suggest_rules", "Labels come first: suggest_rules(labels, items).")
     say = progress or (lambda _: None)
@@ -395,8 +389,7 @@ def suggest_rules(
         labels, corpus = align(labels, corpus)
     if labels.n_classes < 2:
         raise LabelError(
-            "All labels are of one class, so there is nothing that a rule could say. "
-            "Give labels of at least two classes."
+            "All labels have the same class, so no rule can be suggested. Supply labels of at least two classes."
         )
     has_text = corpus.texts is not None or corpus.tokens is not None
     if not has_text and corpus.features is None:
@@ -456,7 +449,7 @@ def suggest_rules(
 
 
 class _Scored:
-    """Candidates that passed the first half, with their figures on the second one."""
+    """Candidates that passed the first half, with their scores on the second half."""
 
     def __init__(self, fit: RuleFreeFit, first: Bools, second: Bools) -> None:
         evidence = fit.evidence[0].astype(np.float64)
@@ -497,7 +490,7 @@ class _Scored:
             self.columns.append((units, k, lift, float(stats.norm.sf(z_second))))
 
     def choose(self, most: int) -> list[tuple[str, str, int]]:
-        """Return the candidates that are no false discoveries, greedily by what they add."""
+        """Return the candidates that are not false discoveries, chosen greedily by their gain."""
         if not self.columns:
             return []
         p = np.array([one[3] for one in self.columns])
@@ -511,7 +504,7 @@ class _Scored:
         remaining = dict.fromkeys(kept)
         gains = dict.fromkeys(kept, math.inf)
         while remaining and len(chosen) < most:
-            # a gain only falls as rules are chosen, so that the largest fresh one wins (lazy greedy)
+            # A gain can only decrease as rules are chosen, so the largest recomputed one wins (lazy greedy).
             fresh: set[int] = set()
             while True:
                 c = max(remaining, key=lambda one: gains[one])
@@ -537,7 +530,7 @@ class _Scored:
         return float(odds / (1 + odds))
 
     def _gain(self, c: int, log_p: Floats) -> float:
-        """Return what a candidate adds to the log-likelihood, less two standard errors; units of the second half."""
+        """Return the gain of a candidate in log-likelihood, less two standard errors, on the second half."""
         units, k, lift, _ = self.columns[c]
         p = np.exp(log_p[units])
         likely = log_p[units] + self.evidence[units]
@@ -560,10 +553,10 @@ def _curve(likely: Floats, chance: Floats) -> Floats:
 
 
 def _discourse(fit: RuleFreeFit, first: Bools, second: Bools, rng: np.random.Generator) -> list[str]:
-    """For each connective found between words, whether the clause before or after it decides.
+    """Return rules on connectives for which the clause before or after them decides the label.
 
-    Clauses of the first half are read by a classifier that learnt the second half. A connective matters where the
-    clause on one side says more about the labels than the one on the other, by more than at a usual word.
+    Clauses of the first half are predicted by a classifier trained on the second half. A connective matters if the
+    clause on one side predicts the labels better than the clause on the other side, by more than for an average word.
     """
     texts = fit.corpus.texts or ()
     rows = np.sort(rng.permutation(np.flatnonzero(first))[:DISCOURSE_TEXTS])
@@ -602,7 +595,7 @@ def _discourse(fit: RuleFreeFit, first: Bools, second: Bools, rng: np.random.Gen
             tilted = log_share + CLAUSE_STRENGTH * part
             sides.append(_log_sum(tilted + evidence[at]) - _log_sum(tilted))
         begin += 2 * len(at)
-        # a clause decides if it says more than the whole text does
+        # A clause decides if it predicts the labels better than the whole text.
         decides = max(sides[0].mean(), sides[1].mean()) > sides[2].mean()
         found.append((word, sides[0] - sides[1], decides))
     usual = np.median([difference.mean() for _, difference, _ in found])
@@ -627,9 +620,9 @@ def _log_sum(log: Floats) -> Floats:
 
 
 def _transitions(fit: RuleFreeFit, first: Bools) -> list[str]:
-    """For each tag, the tags that may precede it, where nearly all of its cases have one of few.
+    """Return rules on the tags that may precede each tag, if nearly all of its cases follow one of a few tags.
 
-    Of span tags (BIO, BIOES) the candidates are the rules of their grammar.
+    For span tags (BIO, BIOES) the candidates are the rules of their grammar.
     """
     grammar = find_grammar(fit.labels)
     if grammar is not None:
@@ -687,7 +680,7 @@ def _finish(rules: Sequence[tuple[str, str]], fit: RuleFreeFit, second: Bools, m
 
 
 def _examples(fit: RuleFreeFit, rule: GroundRule) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Texts of items that the labels say the rule is right about, and wrong about; rules about single units only."""
+    """Return texts in which the labels agree with a rule, and texts in which they disagree; single-unit rules only."""
     answer, item = fit.beliefs.argmax(axis=1), fit.labels.item_of_unit
     right: list[str] = []
     wrong: list[str] = []

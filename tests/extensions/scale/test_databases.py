@@ -59,7 +59,7 @@ def as_normal_user(*words: str | Path) -> list[str]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
-    """The address of a database on a PostgreSQL server on the loopback interface."""
+    """Address of a database on a PostgreSQL server on the loopback interface."""
     psycopg = pytest.importorskip("psycopg")
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
     if not found:
@@ -93,7 +93,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "duckdb", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The address of a database with the tables labels and blobs."""
+    """Address of a database with the tables labels and blobs."""
     monkeypatch.chdir(tmp_path)
     if request.param == "postgresql":
         address: str = request.getfixturevalue("server")

@@ -63,7 +63,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.DawidSkene().infer(CORPUS, LABELS),
-        "infer: items where labels are expected. Write infer(labels), or infer(labels, corpus).",
+        "infer: got items instead of labels. Write infer(labels), or infer(labels, corpus).",
     ),
     (
         lambda: cl.DawidSkene().infer(None),
@@ -83,7 +83,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL().fit(CORPUS, LABELS, rules=7),
-        "rules: int where rules are expected. Give their text, a list of texts, or read_rules('my.rules').",
+        "rules: a int cannot be used as rules. Pass their text, a list of texts, or read_rules('my.rules').",
     ),
     (
         lambda: cl.LogicLNCL(limits={"epochs": 5}).fit(CORPUS, LABELS),
@@ -128,7 +128,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: rules.check(7),
-        "rules: int where rules are expected. Give their text, a list of texts, or read_rules('my.rules').",
+        "rules: a int cannot be used as rules. Pass their text, a list of texts, or read_rules('my.rules').",
     ),
     (lambda: cl.DawidSkene(smoothing=-1), "dawid-skene: smoothing must be 0 or more, not -1."),
     (
@@ -155,7 +155,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         lambda: cl.learning.TwoStage(truth="glade"),
         "No truth method is called 'glade'. Did you mean 'glad'? There are " + ", ".join(TRUTH_METHODS) + ".",
     ),
-    (lambda: cl.learning.TwoStage(truth=cl.GLAD), "truth: GLAD is a class. Give a method made of it: GLAD()."),
+    (lambda: cl.learning.TwoStage(truth=cl.GLAD), "truth: GLAD is a class. Pass an instance: GLAD()."),
     (lambda: cl.learning.TwoStage(truth=Short()), f"truth: a Short has infer(labels). {WHAT_IT_IS}"),
     (lambda: cl.learning.TwoStage(truth=object()), f"truth: a object has no name. {WHAT_IT_IS}"),
     (lambda: infer_calibrated(Short(), LABELS), f"truth: a Short has infer(labels). {WHAT_IT_IS}"),
@@ -193,11 +193,11 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, rules="1: Long(S) -> Label(S, 'x')", vocabulary=LONG),
-        "the rules:1:4: Long gave a bool. Its function takes a list of texts, and gives a number from 0 to 1 for each of them.\n    1: Long(S) -> Label(S, 'x')\n       ^",
+        "the rules:1:4: Long returned a bool. Its function takes a list of texts, and must return a number from 0 to 1 for each of them.\n    1: Long(S) -> Label(S, 'x')\n       ^",
     ),
     (
         lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, rules="1.0: Lable(S, 'x') -> Label(S, 'y')"),
-        "the rules:1:6: unknown predicate 'Lable'. Did you mean 'Label'? Or bring its facts: --table Lable=FILE.\n    1.0: Lable(S, 'x') -> Label(S, 'y')\n         ^",
+        "the rules:1:6: unknown predicate 'Lable'. Did you mean 'Label'? Or supply its facts: --table Lable=FILE.\n    1.0: Lable(S, 'x') -> Label(S, 'y')\n         ^",
     ),
     (
         lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, rules="but.rules"),
@@ -293,7 +293,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.truth.compare_methods(LABELS, ["mace"]),
-        "compare_methods: labels where methods are expected. Write compare_methods(methods, labels).",
+        "compare_methods: got labels instead of methods. Write compare_methods(methods, labels).",
     ),
     (
         lambda: cl.truth.compare_methods(["mace"], "labels.csv"),
@@ -301,7 +301,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.truth.compare_methods(["mace"], LABELS, gold=["x", "y"]),
-        "compare_methods: a list where gold is expected. Give a frame with item and label, {item: class}, or a Corpus with gold.",
+        "compare_methods: a list cannot be used as gold. Pass a frame with item and label, {item: class}, or a Corpus with gold.",
     ),
     (
         lambda: cl.data.make_estimate(LABELS, "mine", [[0.5, 0.5]]),
@@ -311,7 +311,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         lambda: cl.LogicLNCL(start="mase"),
         "No truth method is called 'mase'. Did you mean 'mace'? There are " + ", ".join(TRUTH_METHODS) + ".",
     ),
-    (lambda: cl.LogicLNCL(start=cl.MACE), "start: MACE is a class. Give a method made of it: MACE()."),
+    (lambda: cl.LogicLNCL(start=cl.MACE), "start: MACE is a class. Pass an instance: MACE()."),
     (lambda: cl.LogicLNCL(start=Short()), f"start: a Short has infer(labels). {WHAT_IT_IS}"),
     (
         lambda: cl.data.from_sequences({"ann": [["B-X", "O"]]}),

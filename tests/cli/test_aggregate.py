@@ -345,7 +345,9 @@ def test_a_fit_that_did_not_converge_is_said(run: Run, monkeypatch: pytest.Monke
     done = run("aggregate", "l.csv", "-m", "hasty", "-o", "o.csv")
 
     assert done.code == 0
-    assert done.err.splitlines()[0].startswith("dawid-skene stopped after 2 iterations, the last of which still gained")
+    assert done.err.splitlines()[0].startswith(
+        "dawid-skene stopped after 2 iterations before it converged; the last one gained"
+    )
 
 
 def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:

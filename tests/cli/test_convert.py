@@ -40,7 +40,10 @@ def test_in_and_out_stand_side_by_side(run: Run) -> None:
 
     assert done.code == 0
     assert done.err.endswith("-> m.jsonl\n")
-    assert run("convert", "l.csv").err == "crowdlogic: The output file was given twice. Write: crowdlogic convert IN OUT.\n"
+    assert (
+        run("convert", "l.csv").err
+        == "crowdlogic: The output file was given twice. Write: crowdlogic convert IN OUT.\n"
+    )
     assert run("convert", "l.csv", "m.csv", "-o", "n.csv").code == 2
 
 

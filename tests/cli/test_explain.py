@@ -65,7 +65,7 @@ def test_the_bits_of_a_review_add_up_to_its_stated_confidence(run: Run) -> None:
     names = [line.split("│")[1].strip() for line in told.out.splitlines() if line.startswith("│")]
     assert names[-5] == "= with the rules"
     assert names[-4].startswith("mixed: 0.")
-    assert names[-3:] == ["= mixed", "uniform doubt", "= stated"]
+    assert names[-3:] == ["= mixed", "uniform doubt", "= calibrated"]
 
 
 def test_the_explanation_is_a_table_people_can_read(run: Run, trained: Simulation) -> None:
@@ -78,7 +78,7 @@ def test_the_explanation_is_a_table_people_can_read(run: Run, trained: Simulatio
     assert "= classifier and crowd" in names
     assert names[-5:-3] == ["normalisation to sum 1", "= with the rules"]
     assert names[-3].startswith("answer: 0.")
-    assert names[-2:] == ["uniform doubt", "= stated"]
+    assert names[-2:] == ["uniform doubt", "= calibrated"]
     assert sum(" said " in name for name in names) == int(
         (trained.labels.unit == trained.corpus.items.to_list().index(item)).sum()
     )

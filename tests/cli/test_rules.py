@@ -66,7 +66,7 @@ def test_findings_come_as_json_too(run: Run) -> None:
         {
             "severity": "warning",
             "place": "r.rules:1:1",
-            "message": "this rule never grounds: nothing in the items makes its body true.",
+            "message": "this rule never applies: no items make its body true.",
         }
     ]
 

@@ -340,7 +340,7 @@ def test_saving_says_that_a_predicate_is_code_and_loading_takes_it_again(tmp_pat
 
     with pytest.warns(CrowdLogicWarning) as said:
         run = train_run(tmp_path / "run", LogicLNCL(limits=TrainingLimits(epochs=2)), given)
-    with pytest.raises(OptionError, match="its rules speak of Shouting, which was registered from Python"):
+    with pytest.raises(OptionError, match="its rules use Shouting, which was registered from Python"):
         load_run(tmp_path / "run")
     again = load_run(tmp_path / "run", vocabulary=vocabulary())
 

@@ -33,13 +33,13 @@ def said(text: str, corpus: Corpus | None = None, classes: tuple[str, ...] | Non
 
 
 WARNINGS = [
-    ("0: Label(S, C) -> Predicted(S, C)", "r:1:1", "a rule of weight 0 changes nothing."),
+    ("0: Label(S, C) -> Predicted(S, C)", "r:1:1", "a rule with weight 0 has no effect."),
     ("1: Label(S, 'pos') & Label(S, 'neg') -> Predicted(S, 'pos')", "r:1:22", "this rule is never violated: S cannot be 'pos' and 'neg' at once."),
     ("1: Label(S, C) & Similar(S, T) -> Label(S, C)", "r:1:1", "this always holds: Label(S, C) stands on both sides."),
-    ("Label(S, +C) = 1 .", "r:1:1", "this always holds, since a unit has exactly one class."),
-    ("1: Label(S, C) & Similar(S, T) -> Label(T, C)\n2: similar(A, B) & Label(A, K) -> Label(B, K)", "r:2:1", "this says the same as the rule at r:1:1, so it counts twice."),
+    ("Label(S, +C) = 1 .", "r:1:1", "this always holds, because every unit has exactly one class."),
+    ("1: Label(S, C) & Similar(S, T) -> Label(T, C)\n2: similar(A, B) & Label(A, K) -> Label(B, K)", "r:2:1", "this is equivalent to the rule at r:1:1, so it counts twice."),
     ("1: Contains(S, 'bad') -> Label(S, 'pos')\n1: Contains(T, 'bad') -> !Label(T, 'pos')", "r:2:1", "this contradicts the rule at r:1:1: the same body, the opposite head."),
-    ("1: Contains(S, 'zebra') -> Label(S, 'pos')", "r:1:1", "this rule never grounds: nothing in the items makes its body true."),
+    ("1: Contains(S, 'zebra') -> Label(S, 'pos')", "r:1:1", "this rule never applies: no items make its body true."),
 ]  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def test_grounding_refuses_rules_with_errors_and_counts_them() -> None:
         ground_rules(parse_rules(text, source="r"), TEXTS, CLASSES)
 
     assert str(caught.value) == (
-        "r:1:13: 'poss' is no class. Did you mean 'pos'? The classes are neg, pos.\n"
+        "r:1:13: 'poss' is not a class. Did you mean 'pos'? The classes are neg, pos.\n"
         "    1: Label(S, 'poss') -> Label(S, 'pos')\n"
         "                ^\n"
         "(1 more errors; `crowdlogic rules check` lists them.)"
@@ -129,8 +129,8 @@ def test_errors_of_every_rule_are_collected_in_the_order_of_the_file() -> None:
     found = said("1: Lable(S, 'pos')\n1: !Label(S, 'poss')")
 
     assert [message.splitlines()[0] for message in found] == [
-        "r:1:4: unknown predicate 'Lable'. Did you mean 'Label'? Or bring its facts: --table Lable=FILE.",
-        "r:2:14: 'poss' is no class. Did you mean 'pos'? The classes are neg, pos.",
+        "r:1:4: unknown predicate 'Lable'. Did you mean 'Label'? Or supply its facts: --table Lable=FILE.",
+        "r:2:14: 'poss' is not a class. Did you mean 'pos'? The classes are neg, pos.",
     ]
 
 

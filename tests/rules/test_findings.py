@@ -22,7 +22,7 @@ ERRORS = [
     (
         "1: Label(S, C) & Aftr(S, 'but', B) -> Predicted(B, C)",
         18,
-        "unknown predicate 'Aftr'. Did you mean 'After'? Or bring its facts: --table Aftr=FILE.",
+        "unknown predicate 'Aftr'. Did you mean 'After'? Or supply its facts: --table Aftr=FILE.",
     ),
     (
         "1: Contains(S, W) -> Label(S, 'neg')",
@@ -33,20 +33,20 @@ ERRORS = [
     ),
     ("1: Label(S, C) & Qwxz(S) -> Label(S, C)", 18, "unknown predicate 'Qwxz'. To bring its facts: --table Qwxz=FILE (in Python Vocabulary().table, or @vocabulary.predicate for a function)."),
     ("1: Label(S) -> Label(S, 'pos')", 4, "Label takes 2 terms (an item or token, a class), not 1."),
-    ("1: !Label(S, 'poss')", 14, "'poss' is no class. Did you mean 'pos'? The classes are neg, pos."),
-    ("1: Label(S, C) & C != 'nag' -> Predicted(S, C)", 23, "'nag' is no class. Did you mean 'neg'? The classes are neg, pos."),
+    ("1: !Label(S, 'poss')", 14, "'poss' is not a class. Did you mean 'pos'? The classes are neg, pos."),
+    ("1: Label(S, C) & C != 'nag' -> Predicted(S, C)", 23, "'nag' is not a class. Did you mean 'neg'? The classes are neg, pos."),
     ("1: Label(S, C) & Label(C, S) -> Predicted(S, C)", 10, "S is an item or token here, and a class elsewhere in this rule."),
     ("1: Label(S, C) & After(S, W, B) -> Predicted(B, C)", 27, "After takes a quoted word here, not a variable."),
     ("1: Label(S, C) & After(S, 'but', 'x') -> Predicted(S, C)", 34, "After gives a text here: write a variable, not a constant."),
     ("1: Label(S, C) & S == C -> Predicted(S, C)", 18, "S == C compares an item or token with a class."),
     ("1: Contains(S, 'x') -> Label(S, C)", 33, "the class C stands in the head alone, so the rule would be violated for every class but one. Bind it in the body, for example with Label(S, C); or quote it, if it is itself a class: 'C'."),
-    ("1: Label(S, 'pos')", 10, "nothing says what S is: it must stand in an atom of the body that is not negated. For a rule about every item, add Matches(S, '.'); about every token, Token(S, W)."),
-    ("1: Label(S, C) & !Similar(S, T) -> Predicted(S, C)", 30, "nothing says what T is: it must stand in an atom of the body that is not negated."),
+    ("1: Label(S, 'pos')", 10, "S is not bound: it must appear in an atom of the body that is not negated. For a rule about every item, add Matches(S, '.'); about every token, Token(S, W)."),
+    ("1: Label(S, C) & !Similar(S, T) -> Predicted(S, C)", 30, "T is not bound: it must appear in an atom of the body that is not negated."),
     ("1: Label(S, C) & Predicted(B, C) -> After(S, 'but', B)", 28, "the text B is derived only under a negation; derive it in the body."),
     ("1: Label(S, 'pos') + Similar(S, +T) <= 1", 34, "a sum such as +T runs over classes only, as in Label(S, +C) = 1."),
     ("1: Label(S, +C) + Predicted(S, C) <= 1", 14, "C is both summed over and bound in this rule."),
     ("Label(S, C) -> Predicted(S, C) .", 16, "a hard rule needs evidence that is true or false; Predicted is in between. Give a weight."),
-    ("1: Similar(A, B) -> Similar(B, A)", 1, "this rule says nothing about a Label, so it can decide nothing."),
+    ("1: Similar(A, B) -> Similar(B, A)", 1, "this rule does not contain Label, so it has no effect."),
 ]  # fmt: skip
 
 
@@ -93,4 +93,4 @@ def test_a_name_of_any_length_is_shortened_in_messages() -> None:
     (found,) = check(f"1: Contains(S, 'a') -> Label(S, '{'x' * 200_000}')", classes=("x", "y"))
 
     assert len(str(found)) < 2000
-    assert "xxx... is no class. The classes are x, y" in str(found)
+    assert "xxx... is not a class. The classes are x, y" in str(found)

@@ -84,9 +84,7 @@ def test_functions_of_python_must_be_brought_along() -> None:
 
     assert packed.functions == ("Shouting",)
     assert str(refused.value) == (
-        "runs/1: its rules speak of Shouting, which was registered from Python and is not in the run. Load it from Python "
-        "with a vocabulary that has it: crowdlogic.load_run('runs/1', vocabulary=vocabulary). Commands know the predicates of "
-        "installed packages: name it in an entry point of the group crowdlogic.predicates."
+        "runs/1: its rules use Shouting, which was registered from Python and is not saved with the run. Load it with a vocabulary that contains it: crowdlogic.load_run('runs/1', vocabulary=vocabulary). Commands only know the predicates of installed packages: name it in an entry point of the group crowdlogic.predicates."
     )
     assert words.find("Shouting") is not None
 
@@ -138,5 +136,5 @@ def test_rules_that_cannot_be_read_again_are_refused_before_a_training(monkeypat
     with pytest.raises(RuleError, match="these rules could not be read again from a run"):
         check_packing(rules)
     monkeypatch.setattr(LogicalRule, "__str__", lambda self: "1: A(X)" if self.weight else "2.0: B(X)")
-    with pytest.raises(RuleError, match="these rules would read otherwise in a run"):
+    with pytest.raises(RuleError, match="these rules would change when saved in a run"):
         check_packing(parse_rules("1: A(X)\nB(X) ."))

@@ -37,7 +37,7 @@ def test_transitions_can_be_given_the_current_tag() -> None:
     table = estimate_transitions(hard([0, 1, 2, 1]), np.array([0, 4]), TAGS, given="current")
 
     np.testing.assert_allclose(table.probability[:, 1], [0.5, 0.0, 0.5], rtol=0, atol=1e-12)
-    with pytest.raises(OptionError, match="given: 'next' is neither previous nor current"):
+    with pytest.raises(OptionError, match="given must be previous or current; got 'next'"):
         estimate_transitions(hard([0]), np.array([0, 1]), TAGS, given="next")
 
 
@@ -57,7 +57,7 @@ def test_a_floor_of_zero_makes_transitions_impossible() -> None:
 
 
 def test_wrong_tables_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"'Bx' is no class\. Did you mean 'B'\? The classes are B, I, O\."):
+    with pytest.raises(OptionError, match=r"'Bx' is not a class\. Did you mean 'B'\? The classes are B, I, O\."):
         transition_table({("O", "Bx"): 0.5}, TAGS)
     with pytest.raises(OptionError, match="lie between 0 and 1"):
         transition_table({("O", "B"): 1.5}, TAGS)

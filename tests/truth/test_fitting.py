@@ -41,8 +41,8 @@ def test_stopping_early_warns_with_the_number() -> None:
 
     gain = (estimate.trace[-1] - estimate.trace[-2]) / labels.n_labels
     assert str(caught[0].message) == (
-        f"dawid-skene stopped after 3 iterations, the last of which still gained {gain:.3g} per label (it converges at "
-        f"1e-07). Raise max_iterations, or raise tolerance if this is near enough."
+        f"dawid-skene stopped after 3 iterations before it converged; the last one gained {gain:.3g} per label (tolerance "
+        f"1e-07). Raise max_iterations, or raise tolerance if this is close enough."
     )
     assert not estimate.converged
     assert len(estimate.trace) == 3
@@ -191,7 +191,7 @@ def test_counts_below_one_are_refused(option: str) -> None:
     with pytest.raises(OptionError) as refused:
         Fitting(**{option: 0})  # type: ignore[arg-type]
 
-    assert str(refused.value) == f"{option} must be 1 or more, not 0."
+    assert str(refused.value) == f"{option} must be at least 1, got 0."
 
 
 def test_a_folder_is_no_checkpoint(tmp_path: Path) -> None:

@@ -128,9 +128,11 @@ class Bare:
 def test_what_an_own_method_gives_must_be_an_estimate_of_the_labels() -> None:
     labels = from_arrays(["u", "v"], ["a", "a"], ["x", "y"])
 
-    with pytest.raises(OptionError, match=r"^truth: infer of bare gave a ndarray. A truth method has a name and infer"):
+    with pytest.raises(
+        OptionError, match=r"^truth: infer of bare returned a ndarray. A truth method has a name and infer"
+    ):
         infer_truth(Bare(), labels)
-    with pytest.raises(OptionError, match=r"^truth: bare gave beliefs of shape \(2, 2\) for 1 units and 1 classes"):
+    with pytest.raises(OptionError, match=r"^truth: bare returned beliefs of shape \(2, 2\) for 1 units and 1 classes"):
         infer_truth(Estimated(), from_arrays(["u"], ["a"], ["x"]))
 
 

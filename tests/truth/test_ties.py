@@ -66,9 +66,7 @@ def test_an_order_goes_with_its_policy_alone() -> None:
     with pytest.raises(OptionError) as refused:
         winners(BEST, Ties.first, classes=("a", "b", "c"), order=["a", "b", "c"])
 
-    assert str(refused.value) == (
-        "ties = first: an order of classes goes with ties = order alone. Leave one of them out."
-    )
+    assert str(refused.value) == ("ties = first: an order of classes requires ties = order. Leave one of them out.")
 
 
 def test_a_policy_is_known_by_name() -> None:

@@ -22,8 +22,7 @@ def test_one_class_everywhere_is_a_collapse_where_the_votes_have_others() -> Non
     tied = labels.votes()[:, 1] == labels.votes()[:, 0]
     share = won.mean() + tied.mean() / 2
     assert list(warning_signs(labels, collapsed)) == [
-        f"dawid-skene has collapsed: it answers 'class_0' everywhere, while most votes are for 'class_1' on {100 * share:.0f}% of the "
-        f"items. Take another method."
+        f"dawid-skene has collapsed: its answer is 'class_0' everywhere, while most votes are for 'class_1' on {100 * share:.0f}% of the items. Use another method."
     ]
     few = labels.take_items(np.arange(10))
     assert (
@@ -43,6 +42,6 @@ def test_annotators_who_are_read_backwards_are_said_where_they_are_many() -> Non
 
     share = given[:4].sum() / given.sum()
     assert said == [
-        f"dawid-skene reads {100 * share:.0f}% of the labels backwards, as if their annotators (4 of 6) were wrong on "
+        f"dawid-skene inverts {100 * share:.0f}% of the labels, as if their annotators (4 of 6) were wrong on "
         f"purpose. Compare --methods all."
     ]

@@ -86,7 +86,7 @@ def test_stopping_early_warns_without_advice_on_a_tolerance_that_does_not_exist(
         estimate = early.infer(changing_labels())
 
     assert [str(one.message) for one in caught] == [
-        f"{method.name} stopped after 1 iterations, while answers still changed. Raise max_iterations."
+        f"{method.name} stopped after 1 iterations while answers still changed. Raise max_iterations."
     ]
     assert caught[0].filename == __file__
     assert not estimate.converged
@@ -114,4 +114,4 @@ def test_a_confidence_level_lies_between_0_and_1(alpha: float) -> None:
     with pytest.raises(OptionError) as refused:
         CATD(alpha=alpha)
 
-    assert str(refused.value) == f"catd: alpha must lie between 0 and 1, not at {alpha}."
+    assert str(refused.value) == f"catd: alpha must lie between 0 and 1, got {alpha}."

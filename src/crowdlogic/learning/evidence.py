@@ -299,7 +299,7 @@ def evidence_lines(found: Evidence, i: int) -> Iterator[EvidenceLine]:
         yield from _rule_lines(found, found.rules, i)
     if found.doubt[i].any():
         yield EvidenceLine("uniform doubt", found.doubt[i])
-        yield EvidenceLine("= stated", found.q_f[i], is_belief=True)
+        yield EvidenceLine("= calibrated", found.q_f[i], is_belief=True)
 
 
 def _rule_lines(found: Evidence, rules: RuleEvidence, i: int) -> Iterator[EvidenceLine]:

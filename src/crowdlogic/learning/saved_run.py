@@ -221,7 +221,7 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
     """
     from crowdlogic.rules.audit import RuleVerdict
 
-    require_kind(folder, (str, Path), "load_run", "Name the folder: load_run('run').")
+    require_kind(folder, (str, Path), "load_run", "Pass the folder: load_run('run').")
     home, record = Path(folder), read_run(folder)
     with reading(home):
         _check_limits(record)

@@ -1,4 +1,4 @@
-"""The verdict on a rule as a record and a sentence, and how often rules hold under beliefs.
+"""Verdicts on rules as records and sentences, and how often rules hold under beliefs.
 
 Verdicts are made in `learning.rule_verdicts`.
 
@@ -46,10 +46,10 @@ class RuleVerdict:
         units: Number of units that it touches.
         coverage: The share of all units that it touches.
         informed: Number of touched units (or pairs of units) with labels or gold.
-        holds: The estimated share of the cases where it applies in which it holds.
+        holds: Estimated share of applicable cases in which it holds.
         low: The lower end of a 95 % interval of it.
         high: The upper end.
-        chance: How often it would hold by chance.
+        chance: Share of these cases in which it would hold by chance.
         lift: The log odds by which it holds more often than by chance.
         lift_error: Their standard error.
         best_gain: Held-out log-likelihood of the labels at the best strength, minus that by chance, in nats.
@@ -99,9 +99,9 @@ class RuleVerdict:
 def explain_verdict(one: RuleVerdict) -> str:
     """Return whether to keep the rule, and why, in a sentence."""
     if not one.groundings:
-        return "It never applies: no item meets its conditions. Check its words, or remove it."
+        return "It never applies: no item meets its conditions. Check the words in it, or remove it."
     if not one.informed:
-        return "Cannot tell: no item that it touches has a label."
+        return "Cannot tell: no item that it applies to has a label."
     by_chance = f"{percent(one.chance)} by chance"
     interval = f"{percent(one.low)} to {percent(one.high)}"
     holds = f"it holds in about {percent(one.holds)} of {pluralise(one.informed, 'case')} ({interval}; {by_chance})"
@@ -113,7 +113,7 @@ def explain_verdict(one: RuleVerdict) -> str:
     if one.outcome is Outcome.contradicts:
         return f"Drop it, or correct it: {holds}."
     if one.outcome is Outcome.no_effect:
-        return f"Drop it: it makes no difference, since {holds}."
+        return f"Drop it: it has no effect, since {holds}."
     return f"Cannot tell: {holds}. Give some of its items gold, or more labels."
 
 
@@ -160,7 +160,7 @@ class RuleExpectation:
 
     @property
     def confidence(self) -> float:
-        """How far the rule holds where it applies; NaN where it never does."""
+        """Share of applications in which the rule holds; NaN if it never applies."""
         applies = float(self.applies.sum())
         return 1.0 - float(self.violated.sum()) / applies if applies > 0 else float("nan")
 
@@ -209,9 +209,9 @@ def estimate_weights(
     Args:
         ground: The rules, grounded over the units of the beliefs.
         beliefs: q[i, k]: a majority vote, or a posterior.
-        predictions: What the classifier says, where rules ask.
-        smoothing: Applications that are added half held, half violated, so that a rule that was seen twice is not
-            trusted fully.
+        predictions: Predictions of the classifier, for rules that use them.
+        smoothing: Pseudo-count of applications, half of them violated, so that a rule with few applications does not
+            get full weight.
     """
     require_kind(ground, GroundRules, "estimate_weights", "Ground the rules first: Projector(rules=...).ground(...).")
     if beliefs.shape != (ground.corpus.n_units, len(ground.classes)):

@@ -20,12 +20,12 @@ from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 CHUNK = 4_000_000
-"""How many cells of a table are computed at a time."""
+"""Maximum number of cells of a table that are computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What the current classifier says.
+    """Predictions of the current classifier.
 
     Attributes:
         units: units[i, k], on the items themselves; None when no rule asks.
@@ -67,10 +67,10 @@ class Form:
     """A hinge over the rows of a block.
 
     Attributes:
-        table: table[t, c], what the labels decide.
+        table: table[t, c], the part that depends on the labels.
         counted: counted[t, c], whether the assignment can be violated at those labels at all.
-        base: base (one for all rows), base[g] or base[g, c], what the observed evidence decides.
-        predicted: What the classifier decides.
+        base: base (one for all rows), base[g] or base[g, c], the part that depends on observed evidence.
+        predicted: The part that depends on the classifier.
         labels: The terms that the table is made of.
         squared: Whether the distance is squared.
     """
@@ -96,7 +96,7 @@ class Block:
         first: first[g], the unit, or the earlier of the two.
         second: second[g], the later unit; None when there is one.
         violations: The hinges whose sum is the distance to satisfaction.
-        applies: How far the body holds.
+        applies: Truth of the body.
         valid: valid[c], the assignments of open class variables that the comparisons allow.
     """
 
@@ -108,7 +108,7 @@ class Block:
 
     @property
     def count(self) -> int:
-        """How many groundings there are."""
+        """Number of groundings."""
         return len(self.first) * int(self.valid.sum())
 
     @property
@@ -161,7 +161,7 @@ def evidence(form: Form, predictions: Predictions) -> Floats:
         beliefs = predictions.texts if term.on_text else predictions.units
         if beliefs is None:
             what = "derived texts (give `predict`)" if term.on_text else "items (give `classifier`)"
-            raise OptionError(f"A rule speaks of Predicted, and there are no predictions for the {what}.")
+            raise OptionError(f"A rule uses Predicted, but there are no predictions for the {what}.")
         classes = term.classes if term.classes.ndim == 2 else term.classes[None, :]
         # beliefs[index[g], classes[c]]: a column for each assignment, or one where the class is in the row
         predicted = term.coefficient * beliefs[term.index[:, None], classes]

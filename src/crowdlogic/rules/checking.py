@@ -41,11 +41,11 @@ from crowdlogic.rules.syntax import (
     shorten_message,
 )
 
-# What is wrong, or odd, about one rule, whatever the data: names, numbers of terms, kinds, classes, variables.
+# Checks of a single rule without data: names, numbers of terms, kinds, classes, variables.
 
 
 class Severity(StrEnum):
-    """How bad a finding is: an error stops the rules from being used."""
+    """Severity of a finding: an error prevents the rules from being used."""
 
     error = "error"
     warning = "warning"
@@ -53,7 +53,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong, or odd, about a rule."""
+    """Problem with a rule."""
 
     severity: Severity
     place: Place
@@ -61,7 +61,7 @@ class Finding:
 
     @property
     def line(self) -> str:
-        """Where and what, on one line."""
+        """Position and message on one line."""
         return f"{self.place}: {shorten_message(self.what)}"
 
     def __str__(self) -> str:
@@ -77,21 +77,21 @@ def own_facts(name: str) -> str:
 def _what_to_do(name: str, vocabulary: Vocabulary) -> str:
     """Return the predicate that is meant, if one is near; and how to provide facts."""
     hint = vocabulary.hint(name)
-    return f"{hint} Or bring its facts: --table {name}=FILE." if hint else own_facts(name)
+    return f"{hint} Or supply its facts: --table {name}=FILE." if hint else own_facts(name)
 
 
 def error(place: Place, what: str) -> Finding:
-    """Return a finding that stops."""
+    """Return a finding of severity error."""
     return Finding(Severity.error, place, what)
 
 
 def warning(place: Place, what: str) -> Finding:
-    """Return a finding that does not."""
+    """Return a finding of severity warning."""
     return Finding(Severity.warning, place, what)
 
 
 def find_problems(rule: Rule, vocabulary: Vocabulary, classes: Classes | None) -> list[Finding]:
-    """Return what is wrong with one rule, whatever the data."""
+    """Return the problems of one rule that do not depend on data."""
     shapes = list(_check_shapes(rule, vocabulary))
     if shapes:
         return shapes
@@ -104,9 +104,9 @@ def find_problems(rule: Rule, vocabulary: Vocabulary, classes: Classes | None) -
         *_check_hard(rule, vocabulary),
     ]
     if not any(has_role(atom, Role.latent, vocabulary) for atom in rule.atoms):
-        found.append(error(rule.place, "this rule says nothing about a Label, so it can decide nothing."))
+        found.append(error(rule.place, "this rule does not contain Label, so it has no effect."))
     if rule.weight == 0:
-        found.append(warning(rule.place, "a rule of weight 0 changes nothing."))
+        found.append(warning(rule.place, "a rule with weight 0 has no effect."))
     return found
 
 
@@ -199,7 +199,7 @@ def _check_class(term: Constant, classes: Classes | None) -> Iterator[Finding]:
     if classes is not None and term.value not in names:
         yield error(
             term.place,
-            f"{term} is no class.{did_you_mean(term.value, names)} The classes are {name_list(names, most=12)}.",
+            f"{term} is not a class.{did_you_mean(term.value, names)} The classes are {name_list(names, most=12)}.",
         )
 
 
@@ -228,8 +228,7 @@ def _check_bound(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> 
                     )
                 yield error(
                     variable.place,
-                    f"nothing says what {variable.name} is: it must stand in an atom of the body that is not negated."
-                    f"{remedy}",
+                    f"{variable.name} is not bound: it must appear in an atom of the body that is not negated.{remedy}",
                 )
     yield from _check_derived(rule, vocabulary, kinds)
 
@@ -275,10 +274,10 @@ def check(
     vocabulary: Vocabulary | None = None,
     corpus: Corpus | None = None,
 ) -> list[Finding]:
-    """Return everything wrong or odd about the rules, in the order of the file.
+    """Return all problems of the rules, in the order of the file.
 
     Args:
-        rules: What was read, or the text of rules.
+        rules: The rules, or their text.
         classes: The classes of the task; without them, class constants go unchecked.
         vocabulary: The predicates; the built-in ones when not given.
         corpus: The items; with them, rules that do not fit the items or never ground are found.
@@ -298,7 +297,7 @@ def check(
 
 
 def require_valid(rules: RuleSet, *, classes: Classes, vocabulary: Vocabulary, corpus: Corpus) -> None:
-    """Raise the first error, and say how many more there are."""
+    """Raise the first error with the number of further errors."""
     found = [
         finding
         for rule in rules.rules
@@ -336,7 +335,7 @@ def _find_tautologies(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
     """Yield rules that can never be violated."""
     if isinstance(rule, ArithmeticRule):
         if all(any(v.summed for v in atom.variables()) for atom in rule.atoms) and _holds_always(rule):
-            yield warning(rule.place, "this always holds, since a unit has exactly one class.")
+            yield warning(rule.place, "this always holds, because every unit has exactly one class.")
         return
     needed: dict[Term, Atom] = {}
     literals = rule.literals
@@ -369,7 +368,7 @@ def _find_duplicates(rules: Sequence[Rule]) -> Iterator[Finding]:
         form = _canonical_form(rule)
         same = by_form.setdefault((form, rule.squared), rule)
         if same is not rule:
-            yield warning(rule.place, f"this says the same as the rule at {same.place}, so it counts twice.")
+            yield warning(rule.place, f"this is equivalent to the rule at {same.place}, so it counts twice.")
         if not isinstance(rule, LogicalRule) or len(rule.head) != 1:
             continue
         other = by_opposite.get(form)
@@ -407,7 +406,7 @@ def _negate_head(rule: LogicalRule) -> LogicalRule:
 
 
 def _canonical_form(rule: Rule) -> object:
-    """Equal for rules that say the same: variables numbered, literals sorted; weight and exponent left out."""
+    """Return a key that is equal for equivalent rules, whatever their variable names, order and weight."""
     if isinstance(rule, ArithmeticRule):
         parts = [(f"{part.coefficient}", part.atom) for part in rule.summands]
         return rule.relation, rule.constant, _number_variables(sorted(parts, key=_sort_key))
@@ -439,4 +438,4 @@ def _find_ungrounded(rules: RuleSet, vocabulary: Vocabulary, corpus: Corpus, cla
     yield from ground.notices
     for part in ground.rules:
         if not part.count:
-            yield warning(part.rule.place, "this rule never grounds: nothing in the items makes its body true.")
+            yield warning(part.rule.place, "this rule never applies: no items make its body true.")

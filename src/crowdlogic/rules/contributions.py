@@ -1,6 +1,6 @@
-"""What each rule contributed to a projection: its part of log q_b - log q_a, so that an answer can be explained.
+"""Contributions of single rules to a projection: their parts of log q_b - log q_a, used to explain answers.
 
-Where the projection starts from the classifier, it is the part of log q_b - log p.
+If the projection starts from the classifier, they are parts of log q_b - log p.
 
 For single units the contributions are exact and add up: -C w (1 - v), rule by rule. In chains and graphs a rule's
 contribution is what is lost when that rule alone is left out; what these do not account for is the residual. The same
@@ -63,7 +63,7 @@ def rule_contributions(
     """Explain a projection rule by rule: what each added to the beliefs that it started from.
 
     Args:
-        projector: How rules are obeyed.
+        projector: The projector.
         q_a: q_a[i, k], or a chain.
         ground: The rules, grounded. One row is made for each, so choose the rules and items of interest.
         predict: The classifier on derived texts, where rules ask.
@@ -106,19 +106,19 @@ def _log_potential(projector: Projector, ground: GroundRules, predictions: Predi
 
 
 def _lost_without(log_whole: Floats, without: Projection) -> Floats:
-    """Return what the log beliefs lose when something is left out."""
+    """Return the change in log beliefs when something is left out."""
     return _centre(_difference(log_whole, safe_log(without.q_b)))
 
 
 def _difference(after: Floats, before: Floats) -> Floats:
-    """After - before in logs: LOG_ZERO where only the former is impossible, 0 where both are."""
+    """Return after - before in logs: LOG_ZERO where only `after` is impossible, 0 where both are."""
     gone, never = after == LOG_ZERO, before == LOG_ZERO
     change = np.where(gone | never, 0.0, after) - np.where(gone | never, 0.0, before)
     return np.where(gone & ~never, LOG_ZERO, change)
 
 
 def _centre(log_part: Floats) -> Floats:
-    """Minus the mean over classes that are possible: only differences between classes mean anything."""
+    """Subtract the mean over possible classes, since only differences between classes matter."""
     possible = log_part != LOG_ZERO
     total = np.where(possible, log_part, 0.0).sum(axis=1, keepdims=True)
     mean = total / np.maximum(possible.sum(axis=1, keepdims=True), 1)
@@ -126,7 +126,7 @@ def _centre(log_part: Floats) -> Floats:
 
 
 def _residual(moved: Floats, parts: Sequence[Floats] | Floats) -> Floats:
-    """Return what the contributions leave unexplained, over the classes that stayed possible."""
+    """Return the part that the contributions do not explain, over the classes that remained possible."""
     explained = _centre(np.sum(parts, axis=0)) if len(parts) else np.zeros_like(moved)
     open_to = (moved != LOG_ZERO) & (explained != LOG_ZERO)
     gap = np.where(open_to, moved, 0.0) - np.where(open_to, explained, 0.0)

@@ -1,4 +1,4 @@
-"""Plain rules: ready-made sets written out, and $groups replaced by their constants.
+"""Expand rules: write out ready-made sets, and replace $groups by their constants.
 
 In a clause, a group under an even number of negations is "one of these" and becomes several literals of the same
 rule; under an odd number (a body's atom) it makes one rule per constant: (a or b) -> c is (a -> c) and (b -> c).
@@ -171,7 +171,7 @@ def _too_many_atoms(atoms: int) -> str:
 
 
 def _count_atoms(rule: Rule, groups: Groups) -> int:
-    """Return how many atoms a rule with groups comes to, counted before any is made; 0 for a rule without groups."""
+    """Return the number of atoms that a rule with groups expands to, without expanding it; 0 without groups."""
     sizes = [_size(atom, groups) for atom in rule.atoms]
     if not any(isinstance(term, GroupName) for atom in rule.atoms for term in atom.terms):
         return 0
@@ -256,7 +256,7 @@ def variable_kinds(rule: Rule, vocabulary: Vocabulary) -> dict[str, Kind]:
 
 
 def _unify_compared(kinds: dict[str, Kind], rule: Rule) -> dict[str, Kind]:
-    """Return what is compared with a unit or a class is one, too, unless something else is known of it."""
+    """Infer kinds from comparisons: a term that is compared with a unit or a class is one as well."""
     compared = [
         (left.name, right.name)
         for left, right in (atom.terms for atom in rule.atoms if atom.is_comparison)

@@ -1,4 +1,4 @@
-"""The facts about one corpus: every predicate that lists its facts, as a relation over codes.
+"""Facts about one corpus: every predicate that lists its facts, as a relation over integer codes.
 
 Units and classes have the codes of the corpus. Names and derived texts are coded here as they appear.
 Relations are made once and cached, since many rules need the same one. Axes: i unit, k class, s sequence.
@@ -33,7 +33,7 @@ from crowdlogic.rules.syntax import Atom, Constant, Place, RuleSet, Variable, fi
 # small.
 
 MAX_ROWS = 50_000_000
-"""Maximum number of rows that one rule may ground to: about 400 MB a column while they are joined."""
+"""Maximum number of rows of one rule: about 400 MB per column during joins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Relation:
 
     Attributes:
         columns: The codes of each variable.
-        size: How many rows there are.
+        size: Number of rows.
         truths: truths[a][row], the truth of the a-th atom joined; left out where it is always 1.
     """
 
@@ -103,7 +103,7 @@ def _matching_rows(
 
 
 def row_keys(left: Sequence[Ints], right: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """Return one whole number per row, equal exactly where all columns are."""
+    """Return one integer per row, equal for rows that are equal in all columns."""
     key_left = np.zeros(len(left[0]), dtype=np.int64)
     key_right = np.zeros(len(right[0]), dtype=np.int64)
     span = 1
@@ -281,7 +281,7 @@ class World:
         return Facts((codes[rows],), None if (truth[rows] == 1).all() else truth[rows])
 
     def _answer(self, predicate: Predicate, texts: pl.Series, constants: tuple[str, ...], atom: Atom) -> pl.Series:
-        """Return what the function of a predicate says of texts; a word list is handed over as its words."""
+        """Return the values of a predicate's function for texts; a word list is passed as its words."""
         if predicate.role is Role.function:
             return _check_answer(self._ask(predicate, texts.to_list(), constants), texts, predicate)
         kinds = [kind for kind in predicate.kinds if kind in FIXED]
@@ -293,7 +293,7 @@ class World:
         return answer
 
     def _words(self, name: str, place: Place) -> tuple[str, ...]:
-        """A word list: a file beside the rule file, or one of the vocabulary's for rules that came from no file."""
+        """Return a word list from a file beside the rule file, or from the vocabulary for rules without a file."""
         if place.folder is not None:
             return read_word_list(find_nearby(name, place.folder, place.root))
         if name not in self.vocabulary.word_lists:
@@ -304,7 +304,7 @@ class World:
         return self.vocabulary.word_lists[name]
 
     def _ask(self, predicate: Predicate, texts: list[str], constants: tuple[str, ...]) -> Any:
-        """Return what a user's own function says; of one that fails, which it is and how it is called."""
+        """Call a user-defined function; if it fails, raise an error that names it and its signature."""
         try:
             return self._call(predicate, texts, *constants)
         except Exception as problem:
@@ -316,7 +316,7 @@ class World:
 
     def _call(self, predicate: Predicate, *arguments: Any) -> Any:
         if predicate.function is None:
-            raise RuleError(f"{predicate.name} has no function that could say when it is true.")
+            raise RuleError(f"{predicate.name} has neither facts nor a function that computes its truth.")
         return predicate.function(*arguments)
 
     def _table_facts(self, table: Table, atom: Atom, kinds: Sequence[Kind]) -> Facts:
@@ -355,7 +355,7 @@ class World:
             raise row_error(
                 table.source,
                 lost,
-                f"{name!r} is no class",
+                f"{name!r} is not a class",
                 f"The classes are {name_list(self.classes)}.{hint}",
                 error=RuleError,
             )
@@ -368,7 +368,7 @@ class World:
         same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in columns])
         if same.any():
             again = np.sort(rows[order[1:][same]])
-            raise row_error(table.source, again, "this fact is repeated", "Give each fact once.", error=RuleError)
+            raise row_error(table.source, again, "this fact is repeated", "List each fact once.", error=RuleError)
 
 
 def _check_answer(answer: Any, texts: pl.Series, predicate: Predicate) -> pl.Series:
@@ -379,15 +379,15 @@ def _check_answer(answer: Any, texts: pl.Series, predicate: Predicate) -> pl.Ser
     except TypeError:
         each = "a text, or None," if gives_text else "a number from 0 to 1"
         raise RuleError(
-            f"{predicate.name} gave a {type(answer).__name__}. Its function takes a list of texts, and gives {each} "
-            f"for each of them."
+            f"{predicate.name} returned a {type(answer).__name__}. Its function takes a list of texts, and must "
+            f"return {each} for each of them."
         ) from None
     if len(column) != len(texts):
         raise RuleError(
             f"{predicate.name} gave {pluralise(len(column), 'answer')} for {pluralise(len(texts), 'text')}."
         )
     if not gives_text and len(column) and not column.is_between(0.0, 1.0).fill_null(value=False).all():
-        raise RuleError(f"{predicate.name} gave a truth value outside [0, 1].")
+        raise RuleError(f"{predicate.name} returned a truth value outside [0, 1].")
     return column
 
 

@@ -1,6 +1,7 @@
 """Grounding: from rules over variables to blocks of rows over units.
 
-Done once for a corpus; what depends on the classifier is left open, so that projecting each epoch joins nothing again.
+Rules are grounded once per corpus; parts that depend on the classifier are filled in later, so that projections in each
+epoch need no joins.
 
 Axes: i unit, k class, l rule, g grounding (row), c assignment of the class variables, t labels of the one or two units.
 """
@@ -164,7 +165,7 @@ def _kind_here(term: Term, kind: Kind, kinds: dict[str, Kind]) -> Kind:
 def constant_code(term: Term, kind: Kind, world: World) -> int:
     """Return the code of a constant at a place of some kind."""
     if not isinstance(term, Constant):
-        raise rule_error(term.place, f"{term} is no constant.")
+        raise rule_error(term.place, f"{term} is not a constant.")
     if kind is Kind.unit:
         return world.unit(term)
     if kind is Kind.label:
@@ -327,7 +328,7 @@ def build_blocks(bound: BoundRule, world: World) -> Iterator[Block]:
 
 
 def _refuse_large_table(bound: BoundRule, size: int, cells: int) -> None:
-    """Refuse a table before it is made."""
+    """Raise an error if a table would be too large."""
     if cells > MAX_CELLS:
         raise rule_error(
             bound.rule.place,
@@ -566,7 +567,7 @@ class GroundRule:
 
     @property
     def count(self) -> int:
-        """How many groundings there are; those that no labelling can violate are left out."""
+        """Number of groundings, without those that no labelling can violate."""
         return sum(block.count for block in self.blocks)
 
     @property
@@ -591,7 +592,7 @@ class GroundRules:
         classes: The classes.
         texts: The derived texts that Predicted asks about, each once: predict on these, in one batch an epoch.
         asks_units: Whether Predicted asks about the items themselves.
-        notices: What was left out, and why.
+        notices: Notices about facts that were left out, and the reason.
         cache: What was computed from the groundings alone, for the next projection.
     """
 
@@ -605,7 +606,7 @@ class GroundRules:
 
     @property
     def count(self) -> int:
-        """How many groundings there are in all."""
+        """Number of groundings of all rules."""
         return sum(rule.count for rule in self.rules)
 
     @property
@@ -645,7 +646,7 @@ def ground_rules(
     """Check rules and ground them over a corpus.
 
     Args:
-        rules: What was read.
+        rules: The parsed rules.
         corpus: The items.
         classes: The classes, in the order of the beliefs' columns.
         vocabulary: The predicates; the built-in ones when not given.

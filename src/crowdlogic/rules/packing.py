@@ -73,7 +73,7 @@ def missing_functions(packed: PackedRules, vocabulary: Vocabulary | None = None)
 
 
 def check_packing(rules: RuleSet, vocabulary: Vocabulary | None = None) -> None:
-    """Raise unless packed rules, unpacked, are the same: a run whose rules cannot be read again is lost."""
+    """Raise an error unless packed rules are the same after unpacking, since a run must be able to read its rules."""
     packed = pack_rules(rules, vocabulary)
     added = None if vocabulary is None else vocabulary.copy()
     try:
@@ -81,13 +81,13 @@ def check_packing(rules: RuleSet, vocabulary: Vocabulary | None = None) -> None:
     except FormatError as problem:
         raise RuleError(f"{rules.source}: these rules could not be read again from a run. {problem}") from problem
     if str(again) != packed.text:
-        raise RuleError(f"{rules.source}: these rules would read otherwise in a run. Write them more plainly.")
+        raise RuleError(f"{rules.source}: these rules would change when saved in a run. Write them in a simpler form.")
 
 
 def unpack_rules(
     packed: PackedRules, vocabulary: Vocabulary | None = None, *, where: str = "the run"
 ) -> tuple[RuleSet, Vocabulary]:
-    """Return the rules, and the vocabulary that they speak.
+    """Return the rules and their vocabulary.
 
     Args:
         packed: The rules as plain data.
@@ -101,9 +101,9 @@ def unpack_rules(
     missing = missing_functions(packed, words)
     if missing:
         raise OptionError(
-            f"{where}: its rules speak of {missing[0]}, which was registered from Python and is not in the run. Load "
-            f"it from Python with a vocabulary that has it: crowdlogic.load_run({where!r}, vocabulary=vocabulary). "
-            f"Commands know the predicates of installed packages: name it in an entry point of the group "
+            f"{where}: its rules use {missing[0]}, which was registered from Python and is not saved with the run. "
+            f"Load it with a vocabulary that contains it: crowdlogic.load_run({where!r}, vocabulary=vocabulary). "
+            f"Commands only know the predicates of installed packages: name it in an entry point of the group "
             f"{PREDICATES.group}."
         )
     try:

@@ -1,6 +1,6 @@
-"""From text to syntax tree. What cannot be read, and what PSL has and we have not, is refused by name with a caret.
+"""Parse rules into a syntax tree. Syntax errors and unsupported features of PSL are reported with a caret.
 
-A rule file never runs code: the grammar has no way to say it.
+A rule file cannot run code: the grammar has no construct for it.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class TermBuilder:
         return Constant("".join(value), place)
 
     def too_deep(self, node: Node) -> RuleError:
-        """Return the error for nesting that no person writes."""
+        """Return the error for deeply nested parentheses."""
         return rule_error(self.at(node), f"parentheses and negations are nested more than {MAX_DEPTH} deep.")
 
 
@@ -228,9 +228,7 @@ class LinearBuilder:
             other = self._linear(part, depth + 1)
             if operator == "/":
                 if other[0] or other[1] == 0:
-                    raise rule_error(
-                        self.terms.at(part), "a rule can be divided by a number other than 0, nothing else."
-                    )
+                    raise rule_error(self.terms.at(part), "a rule can only be divided by a number other than 0.")
                 result = scale(result, 1 / other[1])
             elif result[0] and other[0]:
                 raise rule_error(self.terms.at(part), "a product of two atoms is not linear.")
@@ -241,15 +239,17 @@ class LinearBuilder:
     def _refuse_in_arithmetic(self, node: Node) -> None:
         what = kind(node)
         refused = {
-            "cardinality": "the cardinality |X| is PSL's; here, write the number.",
-            "function": "@Max and @Min are PSL's; here, write the number.",
-            "comparison": "a comparison cannot stand in an arithmetic rule.",
-            "bare": "an arithmetic rule is made of atoms and numbers.",
+            "cardinality": "the cardinality |X| of PSL is not supported; write the number.",
+            "function": "@Max and @Min of PSL are not supported; write the number.",
+            "comparison": "a comparison cannot be used in an arithmetic rule.",
+            "bare": "an arithmetic rule consists of atoms and numbers.",
         }
         if what in refused:
             raise rule_error(self.terms.at(node), refused[what])
         if what in (*LOGIC, "relation"):
-            raise rule_error(self.terms.at(node), "logic cannot stand inside an arithmetic rule; write a logical rule.")
+            raise rule_error(
+                self.terms.at(node), "logical connectives cannot be used in arithmetic; write a logical rule."
+            )
 
 
 def scale(form: Linear, factor: float) -> Linear:
@@ -327,7 +327,10 @@ class TreeBuilder:
         hard = any(isinstance(child, Token) and child.type == "PERIOD" for child in rest)
         place = self.terms.at(keyword)
         if weight_node is not None and hard:
-            raise rule_error(place, "a weight in front and a full stop at the end: a rule is either weighted or hard.")
+            raise rule_error(
+                place,
+                "a rule cannot have both a weight in front and a full stop at the end: it is either weighted or hard.",
+            )
         if isinstance(name, Token) and name.type == "STRING":
             if weight_node is not None or hard:
                 raise rule_error(place, "a file's rules have their own weights; write include 'file' alone.")
@@ -346,12 +349,13 @@ class TreeBuilder:
         place = self.terms.at(tree)
         if filters:
             raise rule_error(
-                self.terms.at(filters[0]), "filter clauses {X: ...} are PSL's; here, name the constants with a $group."
+                self.terms.at(filters[0]),
+                "filter clauses {X: ...} of PSL are not supported; name the constants with a $group.",
             )
         if weight_node is not None and period is not None:
             raise rule_error(
                 self.terms.at(period),
-                "a weight in front and a full stop at the end: a rule is either weighted or hard.",
+                "a rule cannot have both a weight in front and a full stop at the end: it is either weighted or hard.",
             )
         if weight_node is None and period is None:
             raise rule_error(place, "a rule needs a weight in front (1.0: ...), or a full stop at its end to be hard.")
@@ -390,7 +394,7 @@ class TreeBuilder:
             left, relation, right = children(node)
             if str(relation) in ("<", ">"):
                 raise rule_error(
-                    self.terms.at(relation), f"truth values are never strictly compared; write {relation}=."
+                    self.terms.at(relation), f"truth values cannot be compared strictly; write {relation}=."
                 )
             summands, constant = LinearBuilder(self.terms).difference(left, right)
             if not summands:
@@ -442,7 +446,7 @@ class TreeBuilder:
         self._refuse_in_clause(node, where, negated)
         atom = self._comparison(node) if kind(node) == "comparison" else self.terms.atom(node)
         if any(term.summed for term in atom.variables()):
-            raise rule_error(atom.place, "a sum such as +C belongs to arithmetic rules.")
+            raise rule_error(atom.place, "a sum such as +C can only be used in arithmetic rules.")
         if negated and atom.is_comparison:
             return Literal(replace(atom, predicate=OPPOSITE[atom.predicate]))
         return Literal(atom, negated)
@@ -454,29 +458,30 @@ class TreeBuilder:
                 self.terms.at(node), "only atoms can be negated. Move the '!' inside: !(A & B) is !A | !B."
             )
         if what == "conjunction":
-            raise rule_error(self.terms.at(node), f"{where} cannot hold '&'. Write one rule for each part.")
+            raise rule_error(self.terms.at(node), f"{where} cannot contain '&'. Write one rule for each part.")
         if what == "disjunction":
-            raise rule_error(self.terms.at(node), f"{where} cannot hold '|'. Write one rule for each part.")
+            raise rule_error(self.terms.at(node), f"{where} cannot contain '|'. Write one rule for each part.")
         if what in ("implication", "relation"):
             raise rule_error(
-                self.terms.at(node), f"{where} is made of atoms; an arrow or a relation stands once in a rule."
+                self.terms.at(node), f"{where} consists of atoms; a rule contains only one arrow or relation."
             )
         if what in ("sum", "product") and all(kind(child) == "bare" for child in children(node)[::2]):
-            raise rule_error(self.terms.at(node), "X - Y as a comparison is PSL's; write X != Y.")
+            raise rule_error(self.terms.at(node), "X - Y as a comparison is not supported; write X != Y.")
         if what in ARITHMETIC:
             raise rule_error(
-                self.terms.at(node), f"{where} is made of atoms; arithmetic stands in rules with <=, >= or =."
+                self.terms.at(node), f"{where} consists of atoms; arithmetic is only allowed in rules with <=, >= or =."
             )
         if what == "bare":
             raise rule_error(
-                self.terms.at(node), f"{children(node)[0]} is no atom; an atom reads like Label(S, 'pos') or X != Y."
+                self.terms.at(node),
+                f"{children(node)[0]} is not an atom; an atom looks like Label(S, 'pos') or X != Y.",
             )
 
     def _comparison(self, node: Node) -> Atom:
         left, operator, right = children(node)
         if str(operator) in ("%", "^"):
             raise rule_error(
-                self.terms.at(operator), f"the comparison {operator} is PSL's; only == and != are known here."
+                self.terms.at(operator), f"the comparison {operator} of PSL is not supported; use == or !=."
             )
         terms = tuple(self._comparison_term(side, operator) for side in (left, right))
         return Atom(EQUAL if str(operator) == "==" else UNEQUAL, terms, self.terms.at(left))
@@ -488,7 +493,7 @@ class TreeBuilder:
 
 
 def _move_comparisons(rule: LogicalRule) -> LogicalRule:
-    """Return a comparison in the head moves to the body as its opposite: the clause is the same."""
+    """Move a comparison in the head to the body as its opposite; the clause is the same."""
     moved = tuple(
         Literal(replace(literal.atom, predicate=OPPOSITE[literal.atom.predicate]))
         for literal in rule.head
@@ -499,7 +504,7 @@ def _move_comparisons(rule: LogicalRule) -> LogicalRule:
 
 
 MAX_LENGTH = 1_000_000
-"""No rule file is this long; a data file given by mistake is refused before it is parsed."""
+"""Maximum length of a rule file; a data file passed by mistake is rejected before it is parsed."""
 
 TERMINALS = {
     "NAME": "a name",
@@ -615,7 +620,7 @@ def as_rules(rules: RuleSet | str | Path | Sequence[str] | None) -> RuleSet | No
         rules = "\n".join(rules)
     if not isinstance(rules, str):
         raise RuleError(
-            f"rules: {type(rules).__name__} where rules are expected. Give their text, a list of texts, or "
+            f"rules: a {type(rules).__name__} cannot be used as rules. Pass their text, a list of texts, or "
             f"read_rules('my.rules')."
         )
     if rules.strip().endswith(".rules") and "\n" not in rules.strip():
@@ -693,12 +698,14 @@ def _decode(content: bytes, path: Path) -> str:
 
 def _statements(text: str, terms: TermBuilder) -> list[Statement]:
     if len(text) > MAX_LENGTH:
-        raise RuleError(f"{terms.source}: {len(text):,} characters are no rule file; the maximum is {MAX_LENGTH:,}.")
+        raise RuleError(
+            f"{terms.source}: too long for a rule file: {len(text):,} characters; the maximum is {MAX_LENGTH:,}."
+        )
     # A byte-order mark is how some editors say UTF-8; NUL and other control characters fail in the lexer.
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     terms = replace(terms, lines=text.split("\n"))
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise RuleError(f"{terms.source}: half a character (a lone surrogate) is no text.")
+        raise RuleError(f"{terms.source}: contains a lone surrogate, which is not valid text.")
     try:
         tree = _grammar().parse(text)
     except UnexpectedInput as problem:

@@ -31,7 +31,7 @@ SMALL_RANGE = 1 << 22
 
 
 class PerUnit(StrEnum):
-    """How the groundings of one rule add up."""
+    """How groundings of one rule are combined."""
 
     sum = "sum"
     """Every grounding counts fully."""
@@ -42,7 +42,7 @@ class PerUnit(StrEnum):
 def check_per_unit(per_unit: PerUnit | str) -> PerUnit:
     """Return how groundings add up, by name."""
     if per_unit not in list(PerUnit):
-        raise OptionError(f"per_unit: {per_unit!r} is neither sum nor mean.")
+        raise OptionError(f"per_unit must be sum or mean; got {per_unit!r}.")
     return PerUnit(per_unit)
 
 
@@ -142,7 +142,7 @@ def _add_rules(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Contribution:
-    """What one block adds: penalty[n, t] (times the weight), forbidden[n, t], and which[g]."""
+    """Return the contribution of one block: penalty[n, t] (times the weight), forbidden[n, t], and which[g]."""
 
     first: Ints
     second: Ints | None
@@ -250,7 +250,7 @@ def _is_increasing(values: Ints) -> bool:
 
 def _second(part: _Contribution) -> Ints:
     if part.second is None:
-        raise RuleError("a block of one unit per row is no block of pairs.")
+        raise RuleError("a block of one unit per row is not a block of pairs.")
     return part.second
 
 

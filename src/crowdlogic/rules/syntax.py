@@ -17,7 +17,7 @@ from crowdlogic.errors import DataError, RuleError
 # Positions in a rule file, and messages that point at them with a caret.
 
 SHOWN = 500
-"""How many characters of a line a message shows."""
+"""Maximum number of characters of a line in a message."""
 LONGEST_WORD, SHOWN_OF_WORD, LONGEST_MESSAGE = 120, 60, 1000
 """Words of messages longer than LONGEST_WORD are cut to SHOWN_OF_WORD characters, messages to LONGEST_MESSAGE."""
 
@@ -160,12 +160,12 @@ class LogicalRule:
     """Body -> head: if every literal of the body holds, some literal of the head should.
 
     Attributes:
-        weight: How much a violation costs; None for a hard rule.
+        weight: Cost of a violation; None for a hard rule.
         body: Literals joined by and; empty for a rule without an arrow.
         head: Literals joined by or. A comparison never stands here: the parser moves its opposite to the body.
         squared: Whether the distance to satisfaction is squared.
         place: Where the rule begins.
-        insisted: Whether the weight is kept even if labels speak against the rule: an exclamation mark after it.
+        insisted: Whether the weight is kept even if labels contradict the rule: an exclamation mark after it.
     """
 
     weight: float | None
@@ -196,7 +196,7 @@ class LogicalRule:
 
 
 def _opposite(comparison: Literal) -> Literal:
-    """X != Y for X == Y, and the other way round."""
+    """Return X != Y for X == Y, and vice versa."""
     return Literal(replace(comparison.atom, predicate=OPPOSITE[comparison.atom.predicate]))
 
 
@@ -213,13 +213,13 @@ class ArithmeticRule:
     """A linear inequality or equation over truth values: sum of coefficient * atom, relation, constant.
 
     Attributes:
-        weight: How much a violation costs; None for a hard rule.
+        weight: Cost of a violation; None for a hard rule.
         summands: The left side.
         relation: One of <=, >=, =.
         constant: The right side.
         squared: Whether the distance to satisfaction is squared.
         place: Where the rule begins.
-        insisted: Whether the weight is kept even if labels speak against the rule.
+        insisted: Whether the weight is kept even if labels contradict the rule.
     """
 
     weight: float | None
@@ -263,7 +263,7 @@ class IncludedSet:
         arguments: What stands in the parentheses.
         weight: The weight of its rules; None for hard rules.
         place: Its place in the file.
-        insisted: Whether its rules keep their weight even if labels speak against them.
+        insisted: Whether its rules keep their weight even if labels contradict them.
     """
 
     name: str
@@ -307,8 +307,8 @@ class RuleSet:
 
 # Files that rules name: other rule files, and word lists. They are regular files beside or below the rule file.
 #
-# A rule file may come from a stranger, and what it reads goes into the run, which people share: so it does not reach
-# outside of its folder unless its reader is told that it may.
+# A rule file may come from an untrusted source, and the files that it reads become part of the run, which may be
+# shared. Therefore it cannot read files outside of its folder unless this is allowed explicitly.
 
 
 def find_nearby(name: str, folder: Path, root: Path | None) -> Path:

@@ -22,7 +22,7 @@ from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.rules.syntax import IncludedSet, RuleSet
 
 FLOOR = 1e-10
-"""The probability of what the table does not list: all but impossible."""
+"""Probability of pairs that the table does not list: nearly impossible."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class TransitionTable:
         classes: The tags.
         probability: probability[k, k'], of tag k' after tag k.
         start: start[k], of a sequence that begins with tag k.
-        strength: What the logs are multiplied with.
+        strength: Factor of the logs.
         floor: What a smaller probability counts as; 0 makes it impossible.
     """
 
@@ -52,10 +52,10 @@ class TransitionTable:
             )
         for values in (self.probability, self.start):
             if not ((values >= 0) & (values <= 1)).all():
-                raise OptionError("The probabilities of a transition table lie between 0 and 1.")
+                raise OptionError("The probabilities of a transition table must lie between 0 and 1.")
 
     def over(self, classes: Classes) -> TransitionTable:
-        """Return the same table over more classes, or in another order; what it does not list is all but impossible."""
+        """Return the same table over more classes, or in another order; unlisted pairs are nearly impossible."""
         position = {str(name): k for k, name in enumerate(classes)}
         at = np.array([_code(name, position) for name in self.classes])
         probability, start = np.zeros((len(classes), len(classes))), np.zeros(len(classes))
@@ -81,13 +81,13 @@ def transition_table(
     strength: float = 0.1,
     floor: float = FLOOR,
 ) -> TransitionTable:
-    """Return a table by hand: {(previous, tag): probability}; what is not listed is all but impossible.
+    """Return a table from {(previous, tag): probability}; unlisted pairs are nearly impossible.
 
     Args:
         weights: The probability of each listed pair, previous tag first.
         classes: The tags, in the order of the beliefs' columns.
         start: The probability of each tag at the beginning of a sequence; uniform when not given.
-        strength: What the logs are multiplied with.
+        strength: Factor of the logs.
         floor: What a smaller or unlisted probability counts as.
     """
     position = {str(name): k for k, name in enumerate(classes)}
@@ -103,7 +103,7 @@ def transition_table(
 def _code(tag: Any, position: Mapping[str, int]) -> int:
     if str(tag) not in position:
         raise OptionError(
-            f"{tag!r} is no class.{did_you_mean(str(tag), [*position])} The classes are {name_list(position)}."
+            f"{tag!r} is not a class.{did_you_mean(str(tag), [*position])} The classes are {name_list(position)}."
         )
     return position[str(tag)]
 
@@ -127,11 +127,11 @@ def estimate_transitions(
         smoothing: Added to every count.
         given: What the probabilities are conditional on: the `previous` tag, or the `current` one, as in the table
             of the authors' program.
-        strength: What the logs are multiplied with.
+        strength: Factor of the logs.
         floor: What a smaller probability counts as.
     """
     if given not in ("previous", "current"):
-        raise OptionError(f"given: {given!r} is neither previous nor current.")
+        raise OptionError(f"given must be previous or current; got {given!r}.")
     later = np.flatnonzero(~sequence_starts(len(beliefs), offsets))
     counts = beliefs[later - 1].T @ beliefs[later] + smoothing
     starts = beliefs[sequence_starts(len(beliefs), offsets)].sum(axis=0) + smoothing
@@ -202,5 +202,5 @@ def _share_of_beginnings(labels: CrowdLabels, tags: TagSet) -> float:
 
 
 def includes_grammar(rules: RuleSet) -> bool:
-    """Return whether rules bring a grammar of tags themselves."""
+    """Return whether rules already contain a grammar of tags."""
     return any(isinstance(one, IncludedSet) and one.name in GRAMMARS for one in rules.statements)

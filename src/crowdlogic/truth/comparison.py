@@ -55,12 +55,12 @@ def compare_methods(
         methods: The methods, or their names.
         labels: CrowdLabels, or a frame of labels.
         corpus: The items, for methods that look at words.
-        gold: What is true: Answers, a frame with item and label, {item: class}, or a Corpus with gold.
+        gold: The truth: Answers, a frame with item and label, {item: class}, or a Corpus with gold.
         fitting: How to fit.
-        infer: Fits a method to the labels; None for the method's own `infer`.
+        infer: Function that fits a method to the labels; None for the method's own `infer`.
     """
     if isinstance(methods, CrowdLabels) or hasattr(methods, "columns"):
-        raise OptionError("compare_methods: labels where methods are expected. Write compare_methods(methods, labels).")
+        raise OptionError("compare_methods: got labels instead of methods. Write compare_methods(methods, labels).")
     labels = as_labels(labels, "compare_methods")
     gold = None if gold is None else as_answers(gold, "compare_methods")
     found = []
@@ -100,7 +100,7 @@ def shown_scores(compared: Sequence[MethodResult]) -> list[str]:
 
 
 def pairwise_agreement(compared: Sequence[MethodResult]) -> Floats:
-    """The share of units that two methods answer alike, among those that both answer; a matrix over the methods."""
+    """Return the share of equal answers for each pair of methods, among units that both answer."""
     agreement = np.ones((len(compared), len(compared)))
     for a, one in enumerate(compared):
         for b, two in enumerate(compared):
@@ -110,16 +110,16 @@ def pairwise_agreement(compared: Sequence[MethodResult]) -> Floats:
     return agreement
 
 
-# Signs that an estimate should not be relied on: collapsed answers, annotators read backwards.
+# Checks for unreliable estimates: collapsed answers, and annotators that are taken to be adversarial.
 #
 # Axes: i unit, j annotator, k class, m true class, n given label.
 
 FEW_ITEMS = 20
-"""With fewer answers than this, nothing can be said."""
+"""Minimum number of answers for these checks."""
 NOTABLE = 0.1
-"""A class with this share of the votes should be the answer somewhere."""
+"""Share of the votes from which on a class should be an answer somewhere."""
 MANY_BACKWARDS = 0.25
-"""Share of the labels by annotators who are read backwards, from which on that is said."""
+"""Minimum share of labels by annotators taken to be adversarial for a warning."""
 
 
 def warning_signs(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
@@ -140,9 +140,9 @@ def _collapse(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
     if np.delete(shares, chosen).max(initial=0.0) >= NOTABLE:
         other = int(np.argmax(np.where(np.arange(len(shares)) == chosen[0], -1.0, shares)))
         yield (
-            f"{estimate.method} has collapsed: it answers {str(labels.classes[int(chosen[0])])!r} everywhere, while "
-            f"most votes are for {str(labels.classes[other])!r} on {percent(float(shares[other]))} of the items. "
-            f"Take another method."
+            f"{estimate.method} has collapsed: its answer is {str(labels.classes[int(chosen[0])])!r} everywhere, "
+            f"while most votes are for {str(labels.classes[other])!r} on {percent(float(shares[other]))} of the "
+            f"items. Use another method."
         )
 
 
@@ -152,11 +152,11 @@ def _backwards(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
         return
     right = np.diagonal(estimate.confusion, axis1=1, axis2=2)
     prior = np.full(labels.n_classes, 1.0 / labels.n_classes) if estimate.prior is None else estimate.prior
-    backwards = right @ prior < (prior**2).sum() - 0.1  # less often right than someone who guesses by the prior
+    backwards = right @ prior < (prior**2).sum() - 0.1  # less accurate than guessing by the prior
     given = labels.labels_per_annotator()
     share = given[backwards].sum() / given.sum()
     if share > MANY_BACKWARDS:
         yield (
-            f"{estimate.method} reads {percent(float(share))} of the labels backwards, as if their annotators "
+            f"{estimate.method} inverts {percent(float(share))} of the labels, as if their annotators "
             f"({int(backwards.sum()):,} of {len(given):,}) were wrong on purpose. Compare --methods all."
         )

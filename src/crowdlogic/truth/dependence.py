@@ -1,7 +1,7 @@
-"""How sure an answer is, given that the labels of one item depend on each other.
+"""Calibration of answers, given that the labels of one item depend on each other.
 
-Models of annotators take their errors to be independent given the truth. Real annotators stumble over the same items,
-so a posterior of n labels claims far too much. Here its evidence is divided by the design effect of [KISH65],
+Models of annotators assume that errors are independent given the truth. Real annotators tend to fail on the same items,
+so the posterior of n labels is far too confident. Here its evidence is divided by the design effect of [KISH65],
 
     log q_stated[i] = log q[i] / (1 + correlation (n_i - 1)) + const,    and a little uniform doubt is mixed in.
 
@@ -33,7 +33,7 @@ from crowdlogic.numerics.logspace import design_effect, normalise, temper, tempe
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.fitting import BeliefPass, EngineFit
 
-# The posterior of a vote: every annotator is right equally often, and wrong in any other way.
+# Posterior of a vote, assuming that all annotators have the same accuracy and err uniformly.
 #
 # Two labels of one item agree if both are right, or both wrong in the same way: A = p² + (1 - p)² / (K - 1). So the
 # mean
@@ -42,13 +42,13 @@ from crowdlogic.truth.fitting import BeliefPass, EngineFit
 # Axes: i unit, k class.
 
 UNKNOWN_ACCURACY = 0.8
-"""The accuracy of an annotator where no item has two labels, so that nothing can be known of it."""
+"""Assumed accuracy of an annotator if no item has two labels."""
 
 MOST_ACCURATE = 0.99
-"""Nobody is taken to be right more often, however well the labels agree."""
+"""Maximum accuracy, however well the labels agree."""
 
 LEAST_SKILL = 0.05
-"""Least distance from chance to certainty: a vote always counts for what it says, however badly the labels agree."""
+"""Minimum distance of the accuracy from chance, as a share of the distance from chance to certainty."""
 
 
 def posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = None) -> Floats:
@@ -57,7 +57,7 @@ def posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = Non
     Args:
         shares: shares[i, k].
         votes: votes[i, k].
-        times: times[i], how many units have these votes; None where each is one.
+        times: times[i], the number of units with these votes; None if each stands for one.
     """
     return normalise(log_posterior_of_votes(shares, votes, times))[0]
 
@@ -69,7 +69,7 @@ def log_posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None =
 
 
 def common_accuracy(votes: Floats, times: Floats | None = None) -> float:
-    """Return how often an annotator is right, from how often two labels of one unit agree."""
+    """Return the accuracy, from the share of pairs of labels that agree; None if there are no pairs."""
     n, n_classes = row_sums(votes), votes.shape[1]
     pairable = n > 1
     if n_classes < 2 or not pairable.any():
@@ -81,7 +81,7 @@ def common_accuracy(votes: Floats, times: Floats | None = None) -> float:
 
 
 def accuracy_of_agreement(agreement: float | None, n_classes: int) -> float:
-    """How often an annotator is right, from the share of pairs of labels that agree; None where there is no pair."""
+    """Return the accuracy, from the share of pairs of labels that agree; None if there are no pairs."""
     if n_classes < 2 or agreement is None:
         return UNKNOWN_ACCURACY
     # The larger root of p² + (1 - p)² / (K - 1) = A, with A at least 1 / K
@@ -91,19 +91,19 @@ def accuracy_of_agreement(agreement: float | None, n_classes: int) -> float:
 
 
 def vote_log_odds(accuracy: float, n_classes: int) -> float:
-    """Return what a vote for a class adds to its log odds."""
+    """Return the change in log odds by a vote for a class."""
     return float(np.log(accuracy * (n_classes - 1) / (1.0 - accuracy)))
 
 
-# Units with the same votes: what depends on the votes alone is computed once for all of them.
+# Units with the same votes: results that depend only on the votes are computed once for all of them.
 #
 # Axes: i unit, k class, p pattern.
 
 MANY_UNITS = 20_000
-"""With fewer units there is little to save."""
+"""Minimum number of units for grouping."""
 
 MOST_BITS = 53
-"""Whole numbers of so many bits are floats without rounding."""
+"""Integers of at most this many bits are exact as floats."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class VotePatterns:
     Attributes:
         pattern: pattern[i], that of each unit.
         first: first[p], the first unit of each pattern.
-        times: times[p], how many units have it.
+        times: times[p], the number of units with this pattern.
     """
 
     pattern: Ints
@@ -125,7 +125,7 @@ class VotePatterns:
         return np.take(table, self.pattern, axis=0)
 
     def determine(self, table: Floats) -> bool:
-        """Return whether units of one pattern have the same row of table[i, k]."""
+        """Return whether units with the same pattern have equal rows of table[i, k]."""
         return bool((self.expand(table[self.first]) == table).all())
 
 
@@ -151,15 +151,15 @@ HALF_KNOWN = 5.0
 
 @dataclass(frozen=True, kw_only=True)
 class Dependence:
-    """How far labels of one item depend on each other, and how that is known.
+    """Dependence of labels on one item, and its source.
 
     Attributes:
         strength: The correlation of the labels of one item, in units of the square root of Krippendorff's alpha.
-        doubt: Share of uniform doubt in every stated belief.
+        doubt: Share of uniform doubt in every calibrated belief.
         sharpness_spread: Standard deviation, from data set to data set, of the log of the best sharpness.
-        source: What they were learnt from, in words.
-        span_shift: For tags: what is added to the log odds of a span.
-        span_slope: For tags: what the log odds of a span are multiplied by.
+        source: Description of the data they were estimated from.
+        span_shift: For tags: shift of the log odds of a span.
+        span_slope: For tags: factor of the log odds of a span.
     """
 
     strength: float
@@ -172,7 +172,7 @@ class Dependence:
     def __post_init__(self) -> None:
         for name in ("strength", "doubt"):
             if not 0 <= getattr(self, name) <= 1:
-                raise OptionError(f"{name} must lie between 0 and 1, not at {getattr(self, name)}.")
+                raise OptionError(f"{name} must lie between 0 and 1, got {getattr(self, name)}.")
 
     def calibration(self, votes: Floats, times: Floats | None = None) -> Calibration:
         """What it makes of labels with votes[i, k], where unit i stands for times[i] with the same; None for itself."""
@@ -206,8 +206,8 @@ PUBLIC_CROWDS = Dependence(
     span_shift=-0.77,
     span_slope=0.79,
 )
-"""The default, as `python -m benchmarks.calibration` fits it; doubt is set by hand: nobody should claim certainty. The
-scale of spans is from one set alone, named entities by 47 annotators."""
+"""Default values, fitted by `python -m benchmarks.calibration`; doubt is set by hand, because no answer should be
+certain. The calibration of spans is from a single set, named entities by 47 annotators."""
 
 
 def state_confidence(
@@ -218,17 +218,17 @@ def state_confidence(
     anchors: Mapping[Any, Any] | None = None,
     times: Floats | None = None,
 ) -> Estimate:
-    """Return the estimate with a confidence that one can act on, for the same answers.
+    """Return the estimate with calibrated confidence and unchanged answers.
 
-    Shares of votes are first turned into the posterior of annotators who are all equally good. An item whose truth is
-    known is certain, and has that answer even from a method that does not heed known truths.
+    Vote shares are first converted to the posterior of annotators with equal accuracy. An item whose truth is known is
+    certain, and has that answer even if the method does not use known truths.
 
     Args:
         labels: The labels that the estimate was made from.
-        estimate: What a method believes.
-        dependence: How far labels of one item depend on each other.
+        estimate: The uncalibrated estimate of a method.
+        dependence: Dependence of labels on one item.
         anchors: item -> true class (or the tags of a sequence), for items whose truth is known.
-        times: times[i], how many units have the labels of unit i; None where each is one.
+        times: times[i], the number of units with the labels of unit i; None if each stands for one.
     """
     if estimate.calibration is not None or not labels.n_labels:
         return estimate
@@ -256,7 +256,7 @@ def state_confidence(
 def _state_rows(
     beliefs: Floats, votes: Floats, dependence: Dependence, times: Floats | None, *, shares: bool
 ) -> tuple[Floats, Floats, Calibration]:
-    """Return stated[i, k], the posterior of independent annotators own[i, k], and the calibration."""
+    """Return the calibrated beliefs stated[i, k] of the independent posterior own[i, k], and the calibration."""
     calibration = dependence.calibration(votes, times)
     sharpness = label_sharpness(votes, calibration.correlation)
     if shares:
@@ -266,7 +266,7 @@ def _state_rows(
     return temper(beliefs, sharpness, calibration.doubt), beliefs, calibration
 
 
-# The range of the number of wrong answers: from independent errors to errors that all labels of an item share.
+# Range of the number of wrong answers: from independent errors to errors shared by all labels of an item.
 #
 # Labels alone do not reveal how strongly errors are correlated. At the independent end the posterior of a model of
 # independent annotators is right. At the shared end the n labels of an item are worth one: its evidence is divided by
@@ -276,9 +276,9 @@ def _state_rows(
 SHARED_CORRELATION = 1.0
 """Correlation of the labels of one item at the shared end."""
 WIDTH = 2.0
-"""Each end is widened by so many standard deviations of the sampling error."""
+"""Number of standard deviations of the sampling error by which each end is widened."""
 MIN_BELIEF = 1e-12
-"""Beliefs are at least this before their evidence is divided."""
+"""Minimum belief before the evidence is divided."""
 
 
 def probability_wrong(own: Floats, n: Floats | Ints, answer: Ints) -> Floats:
@@ -287,7 +287,7 @@ def probability_wrong(own: Floats, n: Floats | Ints, answer: Ints) -> Floats:
     Args:
         own: own[i, k], the posterior of a model of independent annotators.
         n: n[i], the number of labels of each unit.
-        answer: answer[i], the classes chosen.
+        answer: answer[i], the chosen classes.
     """
     rows = np.arange(len(answer))
     shared = temper(np.maximum(own, MIN_BELIEF), 1.0 / design_effect(n, SHARED_CORRELATION))
@@ -300,7 +300,7 @@ def with_range(calibration: Calibration, wrong: Floats, times: Floats | None = N
     Args:
         calibration: The calibration.
         wrong: wrong[i, e] of the answers whose truth is not known, from `probability_wrong`.
-        times: times[i], how many answers each row stands for; None for one each.
+        times: times[i], the number of answers that each row stands for; None for one each.
     """
     each = np.ones(len(wrong)) if times is None else times
     return with_range_of_sums(calibration, each @ wrong, each @ (wrong * (1.0 - wrong)), count=float(each.sum()))
@@ -345,7 +345,7 @@ def nominal_alpha(votes: Floats, times: Floats | None = None) -> float:
 
     Args:
         votes: votes[i, k].
-        times: times[i], how many units have these votes; None where each is one.
+        times: times[i], the number of units with these votes; None if each stands for one.
     """
     n = row_sums(votes)
     pairable = n > 1
@@ -363,23 +363,21 @@ def alpha_of_sums(totals: Floats, observed: Floats) -> float:
 
 
 def gives_shares(method: str) -> bool:
-    """Return whether the beliefs of a method are shares of votes, and so no posterior."""
+    """Return whether the beliefs of a method are vote shares and therefore not a posterior."""
     return method in TRUTH_METHODS and bool(getattr(TRUTH_METHODS.load(method), "gives_shares", False))
 
 
-# Stated confidence over any engine: what `dependence` does with a table in memory, shard by shard.
+# Calibration over any engine: the same as `dependence` for a table in memory, shard by shard.
 #
-# How far labels depend on each other is a matter of sums over units (`VoteSums`); then what an item's labels say is
-# stated where the item is (`StatedStep`), so that beliefs are written as they are made. The ensemble is several
-# members,
-# pooled.
+# The dependence of labels is computed from sums over units (`VoteSums`); beliefs are then calibrated where the labels
+# of an item are stored (`StatedStep`), and written as they are computed. The ensemble is a pool of several members.
 #
 # Axes: i unit, j annotator, k class, n given label.
 
 
 @dataclass(frozen=True, kw_only=True)
 class VoteSums:
-    """How far the labels of one unit agree, and how many labels of each class each annotator gave.
+    """Agreement of the labels on one unit, and the number of labels of each class by each annotator.
 
     Attributes:
         n_annotators: Number of annotators.
@@ -414,20 +412,20 @@ def sum_votes(engine: Engine) -> Arrays:
 
 @dataclass(frozen=True, kw_only=True)
 class StatedStep:
-    """The beliefs of one method, or the weighted mean of several, as they are stated: the new state is q[i, k].
+    """Calibrated beliefs of one method, or of the weighted mean of several: the new state is q[i, k].
 
     Parameters: those of each member, with its position and a colon before their names. State: that of its members.
 
     Attributes:
         members: The steps whose new states hold q[i, k].
-        weights: How much each counts; they add up to one.
-        shares: Whether the beliefs of each are shares of votes.
+        weights: Weight of each member; they sum to one.
+        shares: Whether the beliefs of each member are vote shares.
         n_classes: Number of classes.
-        accuracy: How often an annotator is right, for shares of votes; None takes shares as they are.
-        correlation: How far labels of one unit depend on each other; None leaves beliefs as they are.
+        accuracy: Accuracy of annotators, for vote shares; None uses the shares directly.
+        correlation: Correlation of labels on one unit; None does not calibrate beliefs.
         doubt: Share of uniform doubt.
-        keep_own: Whether the new state holds the beliefs of the first member, too, as `own`.
-        raw_shares: Whether shares of votes count as they are: neither as posteriors nor with their evidence divided.
+        keep_own: Whether the new state also contains the beliefs of the first member, as `own`.
+        raw_shares: Whether vote shares are used directly, neither converted to posteriors nor calibrated.
     """
 
     members: tuple[Step, ...]
@@ -441,7 +439,7 @@ class StatedStep:
     raw_shares: bool = False
 
     def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
-        """Return sums of confidences, and the state: stated beliefs and how probably each answer is wrong."""
+        """Return sums of confidences and the state: calibrated beliefs and the probability of error of each answer."""
         votes = count_votes(shard, self.n_classes)
         stated, kept = np.full(votes.shape, self.doubt / max(self.n_classes, 1)), {}
         own, total = np.zeros(votes.shape), 0.0
@@ -482,7 +480,7 @@ def _own(parameters: Arrays, at: int) -> Arrays:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StatedMember:
-    """A member of what is stated: its pass, how much it counts, and whether its beliefs are shares of votes."""
+    """Member of a calibrated pool: its pass, its weight, and whether its beliefs are vote shares."""
 
     beliefs: BeliefPass
     weight: float = 1.0
@@ -498,15 +496,15 @@ def state_members(
     posteriors: bool = True,
     raw_shares: bool = False,
 ) -> tuple[BeliefPass, Calibration | None]:
-    """Return the pass that states the weighted mean of some members, and what its confidence rests on.
+    """Return the pass that calibrates the weighted mean of some members, and the basis of its confidence.
 
     Args:
         members: The members.
         engine: Where the labels are.
-        votes: What `sum_votes` gives for them.
-        dependence: How far labels of one item depend on each other; None states the members' own posteriors.
-        posteriors: Whether shares of votes are turned into posteriors.
-        raw_shares: Whether shares of votes count as they are, whatever the dependence.
+        votes: Result of `sum_votes` for them.
+        dependence: Dependence of labels on one item; None returns the members' uncalibrated posteriors.
+        posteriors: Whether vote shares are converted to posteriors.
+        raw_shares: Whether vote shares are used directly, whatever the dependence.
     """
     total = sum(member.weight for member in members)
     pairable = float(votes["pairable"])  # units with two labels or more
@@ -538,12 +536,12 @@ def _prefixed(members: Sequence[StatedMember]) -> Iterator[tuple[str, Floats]]:
 
 
 def state_fit(fit: EngineFit, dependence: Dependence | None, *, keep_own: bool = False) -> EngineFit:
-    """The fit with a confidence that one can act on, for the same answers; one that has it already stays as it is.
+    """Return the fit with calibrated confidence and unchanged answers; a calibrated fit is returned unchanged.
 
     Args:
-        fit: What a method believes.
-        dependence: How far labels of one item depend on each other; None states the method's own posterior.
-        keep_own: Whether that posterior is kept beside what is stated.
+        fit: The uncalibrated fit of a method.
+        dependence: Dependence of labels on one item; None returns the method's uncalibrated posterior.
+        keep_own: Whether the uncalibrated posterior is kept as well.
     """
     if isinstance(fit.beliefs.step, StatedStep):
         return fit

@@ -76,7 +76,7 @@ class EBCC:
     def __post_init__(self) -> None:
         check_amounts(self, positive=("subtype_count", "diagonal", "off_diagonal"))
         if self.subtypes < 1 or self.restarts < 1:
-            raise OptionError("ebcc: subtypes and restarts must be 1 or more.")
+            raise OptionError("ebcc: subtypes and restarts must be at least 1.")
 
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
@@ -158,7 +158,7 @@ class EBCC:
         }
 
     def _best(self, fits: list[EngineFit], n_classes: int) -> EngineFit:
-        """The fit with the best bound; the one without subtypes unless a random start gains more than K log M nats.
+        """Return the fit with the best bound; a random start must gain more than K log M nats over no subtypes.
 
         Choosing among its M subtypes costs a class up to log M nats of the bound, so a gain below that, per class, may
         only mean that a class was lost.
@@ -197,7 +197,7 @@ def expected_logs(p: State) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, kw_only=True)
 class VoteFacts:
-    """What the votes say of classes and annotators, for the class prior and for the draws.
+    """Votes of classes and annotators, for the class prior and for the draws.
 
     Attributes:
         n_annotators: Number of annotators.
@@ -243,7 +243,7 @@ class SplitStep:
     drawn: bool
 
     def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
-        """No counts."""
+        """Return an empty dictionary."""
         free = replace(shard, fixed=np.empty(0, dtype=np.int32))
         q = state[Q] if Q in state else vote_shares(free, self.n_classes)
         shape = (len(q), self.n_classes * self.subtypes)
@@ -257,9 +257,9 @@ Bits = NDArray[np.uint64]
 
 
 def _draw_parameters(votes: Arrays, seed: int) -> dict[str, Bits]:
-    """What draws depend on beside a unit's labels: hashes of annotators, of classes (and of "not k"), of the seed.
+    """Inputs of the draws apart from a unit's labels: hashes of annotators, classes (and "not k"), and the seed.
 
-    An annotator is known by how many labels they gave and how often they agree with the votes, a class by its votes.
+    An annotator is identified by the number of labels and how often they agree with the votes, a class by its votes.
     """
     agreed = np.round(votes["agreed"] / np.maximum(votes["given"], 1) * 1e6).astype(np.uint64)
     kind = _shuffle_bits(votes["votes"].astype(np.uint64) + np.uint64(1))
@@ -273,7 +273,7 @@ def _draw_parameters(votes: Arrays, seed: int) -> dict[str, Bits]:
 def _content_noise(shard: Shard, parameters: Arrays, size: int) -> Floats:
     """noise[i, k, r], exponential draws that depend on the seed and on what each unit received, not on any order.
 
-    A unit is known by the sum of its (annotator, class) pairs; units that received the same get the same draws.
+    A unit is identified by the sum of its (annotator, class) pairs; units with equal labels get equal draws.
     """
     kinds = parameters["kinds"]
     kind = kinds[: len(kinds) // 2]

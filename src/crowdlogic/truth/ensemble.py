@@ -44,12 +44,12 @@ from crowdlogic.truth.mace import MACE
 from crowdlogic.truth.methods import takes_frames
 
 BESIDE_CONFUSION = 0.3
-"""What MACE loses of its weight beside confusion matrices that are well known: it cannot read an adversary."""
+"""Weight that MACE loses if confusion matrices are well estimated, because it cannot model adversarial annotators."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """What one member of the ensemble believes: its weight, its own posterior, and its estimate (None for the vote)."""
+    """Beliefs of one member of the ensemble: its weight, its own posterior, and its estimate (None for the vote)."""
 
     weight: float
     posterior: Beliefs
@@ -58,12 +58,11 @@ class Member:
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Dawid-Skene, MACE and the vote, each as much as the labels allow.
+    """Pool of Dawid-Skene, MACE and majority vote, weighted by the number of labels.
 
     Attributes:
         half: Labels per annotator and class with which Dawid-Skene has half its weight.
-        dependence: How far labels of one item depend on each other; None takes them to be independent, as its members
-            do by themselves.
+        dependence: Dependence of labels on one item; None assumes independence, as the members do.
         convergence: When Dawid-Skene and MACE stop.
     """
 
@@ -78,7 +77,7 @@ class Ensemble:
 
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
-        """Fit the members, and pool what they state."""
+        """Fit the members and pool their calibrated beliefs."""
         require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
@@ -90,7 +89,7 @@ class Ensemble:
     def pooled(
         self, labels: CrowdLabels, members: Sequence[Member], *, fitting: Fitting, times: Floats | None = None
     ) -> Estimate:
-        """Return what the members state, pooled; times[i], if given, is how many units have the labels of unit i."""
+        """Return the pooled beliefs of the members; times[i], if given, is the number of units like unit i."""
         votes = labels.votes()
         calibration = None if self.dependence is None else self.dependence.calibration(votes, times)
         beliefs = pool(members, votes, calibration)
@@ -118,8 +117,8 @@ class Ensemble:
 
         Args:
             labels: The labels.
-            infer: How a member is fitted.
-            times: times[i], how many units have the labels of unit i; None where each is one.
+            infer: Function that fits a member.
+            times: times[i], the number of units with the labels of unit i; None if each stands for one.
         """
         weight = self.confusion_weight(labels, times)
         if weight > 0:
@@ -146,7 +145,7 @@ class Ensemble:
     def fit_over(
         self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit the members over an engine, and pool what they state."""
+        """Fit the members over an engine and pool their calibrated beliefs."""
         from crowdlogic.truth.majority import VoteStep
 
         votes = sum_votes(engine)
@@ -176,11 +175,11 @@ class Ensemble:
 
 
 Infer = Callable[[DawidSkene | MACE], Estimate]
-"""How a member is fitted."""
+"""Function that fits a member."""
 
 
 def pool(members: Sequence[Member], votes: Floats, calibration: Calibration | None) -> Beliefs:
-    """Return the weighted mean of what the members state; of their own posteriors without a calibration."""
+    """Return the weighted mean of the members' calibrated beliefs, or of their own posteriors without a calibration."""
     total = sum(member.weight for member in members)
     if calibration is None:
         return np.asarray(sum(member.weight / total * member.posterior for member in members))

@@ -1,4 +1,4 @@
-"""What truth methods share: options of a fit, the iterations of EM, warm starts, and the Estimate that comes of it.
+"""Shared parts of truth methods: options of a fit, EM iterations, warm starts, and the resulting Estimate.
 
 A method shows its own iteration (`truth/dawid_skene.py` is the model to follow):
 
@@ -99,7 +99,7 @@ class Fitting:
     def __post_init__(self) -> None:
         for name in ("every", "threads"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
-                raise OptionError(f"{name} must be 1 or more, not {getattr(self, name)}.")
+                raise OptionError(f"{name} must be at least 1, got {getattr(self, name)}.")
         if self.checkpoint is not None and Path(self.checkpoint).is_dir():
             raise OptionError(f"{self.checkpoint}: is a folder. Name a file for the checkpoint.")
 
@@ -257,16 +257,15 @@ class Iterations:
 def _warn_not_converged(name: str, limits: Convergence, iterations: int, gain: float, *, by_gain: bool) -> None:
     """Warn that a fit stopped before it converged, and say which option to change."""
     how = (
-        f"{name} stopped after {iterations} iterations, the last of which still gained {gain:.3g} per label "
-        f"(it converges at {limits.tolerance or 0.0:.3g}). Raise max_iterations, or raise tolerance "
-        f"if this is near enough."
+        f"{name} stopped after {iterations} iterations before it converged; the last one gained {gain:.3g} per label "
+        f"(tolerance {limits.tolerance or 0.0:.3g}). Raise max_iterations, or raise tolerance if this is close enough."
     )
-    changed = f"{name} stopped after {iterations} iterations, while answers still changed. Raise max_iterations."
+    changed = f"{name} stopped after {iterations} iterations while answers still changed. Raise max_iterations."
     warnings.warn(how if by_gain else changed, ConvergenceWarning, stacklevel=_caller_level())
 
 
 def _caller_level() -> int:
-    """Return how many calls ago, seen from who asks, the package was entered: a warning shows the user's own line."""
+    """Return the stack level of the call that entered the package, so that a warning shows the user's own line."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
@@ -292,7 +291,7 @@ def starting_beliefs(labels: CrowdLabels | None, fitting: Fitting) -> Beliefs | 
 
 
 def _units_in(labels: CrowdLabels, start: Estimate) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """For each unit its position in an earlier Estimate, -1 where it has none."""
+    """Return the position of each unit in an earlier Estimate, -1 if it is new."""
     where = find(labels.items, start.items).astype(np.int64)
     if labels.offsets is None or start.offsets is None:
         return where if labels.offsets is None and start.offsets is None else np.full(labels.n_units, -1)
@@ -315,7 +314,7 @@ def refuse_anchors(name: str, fitting: Fitting) -> None:
         known = (
             other for other in TRUTH_METHODS.loadable() if getattr(TRUTH_METHODS.load(other), "uses_anchors", True)
         )
-        raise OptionError(f"{name} cannot use anchors. These can: {name_list(known, most=30)}.")
+        raise OptionError(f"{name} does not support anchors. Methods that do: {name_list(known, most=30)}.")
 
 
 # The result of a fit, wherever its blocks are.
@@ -323,7 +322,7 @@ def refuse_anchors(name: str, fitting: Fitting) -> None:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BeliefPass:
-    """The pass that gives beliefs: a step whose new state holds q[i, k], and what it is given."""
+    """Pass that returns beliefs: a step whose new state contains q[i, k], and its inputs."""
 
     step: Step
     parameters: Arrays
@@ -332,7 +331,7 @@ class BeliefPass:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FitSummary:
-    """What a method believes of annotators and classes: see the fields of `Estimate`."""
+    """Estimated parameters of annotators and classes: see the fields of `Estimate`."""
 
     confusion: Floats | None = None
     reliability: Floats | None = None
@@ -350,9 +349,9 @@ class EngineFit:
         state: The parameters.
         trace: The objective after each iteration.
         converged: Whether the fit converged.
-        beliefs: How beliefs follow.
-        summary: What the parameters say.
-        calibration: How the confidence was put on a scale that one can act on; None for the method's own posterior.
+        beliefs: Pass that computes the beliefs.
+        summary: Summary of the parameters.
+        calibration: Calibration of the confidence; None for the method's own posterior.
     """
 
     method: str
@@ -464,16 +463,16 @@ def estimate_of_fit(
 # patterns where this number would overflow, where an annotator labelled a unit twice, or where labels have weights.
 
 LARGE = 100_000
-"""From this many labels on, patterns are looked for."""
+"""Minimum number of labels for using patterns."""
 
 PAYS = 8
 """Minimum number of units per pattern: with fewer, finding patterns costs more than it saves."""
 
 SAMPLE = 5_000
-"""Number of units that are looked at first."""
+"""Number of units in the sample that is inspected first."""
 
 DENSE = 1 << 22
-"""Up to this many possible patterns, they are counted in a table; beyond, by sorting."""
+"""Maximum number of possible patterns that are counted in a table; more are sorted."""
 
 MOST = 2.0**62
 """Upper bound on the number that codes a pattern."""
@@ -485,7 +484,7 @@ class Patterns:
 
     Attributes:
         unit: unit[p], the first unit with the labels of pattern p.
-        times: times[p], how many units have them.
+        times: times[p], the number of units with this pattern.
         pattern: pattern[i], the pattern of each unit.
     """
 
@@ -521,7 +520,7 @@ def find_patterns(labels: CrowdLabels, fixed: Ints | None = None) -> Patterns | 
 
 
 def paying_patterns(labels: CrowdLabels, fixed: Ints | None = None) -> Patterns | None:
-    """Return the patterns, where there are so few of them that to compute each once pays; else None."""
+    """Return the patterns if there are few enough that computing each once is faster; otherwise None."""
     if labels.n_labels < LARGE or not _is_packable(labels):
         return None
     if labels.n_units > SAMPLE:  # a sample of the units, spread over all, has hardly fewer patterns than it has units
@@ -539,7 +538,7 @@ def pattern_shards(
 
     Args:
         labels: The labels of each pattern.
-        times: times[p], how many units it stands for.
+        times: times[p], the number of units it stands for.
         fixed: fixed[p], the class that its units are known to be of, or -1.
         compiled: Whether to use the compiled kernels.
     """
@@ -575,7 +574,7 @@ def _pattern_codes(labels: CrowdLabels, fixed: Ints) -> Ints | None:
 
 
 def _digits(labels: CrowdLabels, rows: Ints | slice = slice(None)) -> Ints:
-    """Return what each label adds to the number of its unit."""
+    """Return the contribution of each label to the code of its unit."""
     partial = labels.negated is not None
     base = (2 if partial else 1) * labels.n_classes + 1
     place = np.int64(base) ** np.arange(len(labels.annotators), dtype=np.int64)

@@ -30,7 +30,7 @@ class MajorityVote:
     """The class with the most votes; the beliefs are the shares of the votes.
 
     Attributes:
-        ties: How a tie is decided: random (by seed), first, order (of classes, given) or soft.
+        ties: How ties are broken: random (by seed), first, order (of classes, given) or soft.
         order: With ties = order, the classes from the one that wins every tie to the one that loses every tie.
         seed: Random seed of random ties.
         weighted: Whether a label counts by its weight, when the labels have weights.
@@ -106,7 +106,7 @@ class VoteStep:
     weighted: bool = True
 
     def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:  # noqa: ARG002
-        """How many units have more than one best class."""
+        """Return the number of units with more than one best class."""
         votes = count_votes(shard if self.weighted else replace(shard, weight=np.empty(0)), self.n_classes)
         tied = (count_best(best_classes(votes)) > 1) & (row_sums(votes) > 0)
         return {"tied": shard.unit_sum(tied.astype(np.float64))}, {Q: vote_shares(votes)}

@@ -23,7 +23,7 @@ from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 
 @TRUTH_METHODS.serves
 class TruthMethod(Protocol):
-    """Options as fields, and `infer`.
+    """Protocol for truth methods: a frozen dataclass with `infer(labels)`.
 
     Optional class attributes: `needs_sequences` (default False), `uses_anchors` (default True) and
     `takes_partial_labels` (default False).
@@ -31,7 +31,7 @@ class TruthMethod(Protocol):
 
     @property
     def name(self) -> str:
-        """The method's name, as the command line knows it."""
+        """Name of the method on the command line."""
         ...
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
@@ -40,10 +40,10 @@ class TruthMethod(Protocol):
 
 
 WHAT_IT_IS = (
-    "A truth method has a name and infer(labels, corpus=None, *, fitting=Fitting()), which gives an Estimate: "
-    "make_estimate(labels, name, beliefs), with a row of beliefs for each unit and a column for each class."
+    "A truth method has a name and infer(labels, corpus=None, *, fitting=Fitting()), which returns an Estimate: "
+    "make_estimate(labels, name, beliefs), with one row of beliefs per unit and one column per class."
 )
-"""What a truth method must be, for messages."""
+"""Requirements for a truth method, used in error messages."""
 
 
 def truth_method(name: str) -> TruthMethod:
@@ -53,11 +53,11 @@ def truth_method(name: str) -> TruthMethod:
 
 
 def as_truth_method(given: Any, *, option: str = "truth") -> TruthMethod:
-    """A truth method as it is, or by its name; what is none is refused in one sentence. `option` is for messages."""
+    """Return a truth method, given itself or its name. `option` names the option in error messages."""
     if isinstance(given, str):
         return truth_method(given)
     if isinstance(given, type):
-        raise OptionError(f"{option}: {given.__name__} is a class. Give a method made of it: {given.__name__}().")
+        raise OptionError(f"{option}: {given.__name__} is a class. Pass an instance: {given.__name__}().")
     if not isinstance(getattr(given, "name", None), str):
         raise OptionError(f"{option}: {_called(given)} has no name. {WHAT_IT_IS}")
     _check_signature(given, option)
@@ -68,21 +68,21 @@ def as_truth_method(given: Any, *, option: str = "truth") -> TruthMethod:
 def infer_truth(
     method: TruthMethod, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
 ) -> Estimate:
-    """The estimate of a truth method; one of another package that is not as it should be is refused in one sentence."""
+    """Run a truth method and check its estimate, since methods of other packages may return anything."""
     _check_signature(method)
     estimate = method.infer(labels, corpus, fitting=fitting)
     if not isinstance(estimate, Estimate):
-        raise OptionError(f"truth: infer of {method.name} gave a {type(estimate).__name__}. {WHAT_IT_IS}")
+        raise OptionError(f"truth: infer of {method.name} returned a {type(estimate).__name__}. {WHAT_IT_IS}")
     if estimate.beliefs.shape != (labels.n_units, labels.n_classes):
         raise OptionError(
-            f"truth: {method.name} gave beliefs of shape {estimate.beliefs.shape} for {labels.n_units:,} units and "
-            f"{labels.n_classes:,} classes. {WHAT_IT_IS}"
+            f"truth: {method.name} returned beliefs of shape {estimate.beliefs.shape} for {labels.n_units:,} units "
+            f"and {labels.n_classes:,} classes. {WHAT_IT_IS}"
         )
     return estimate
 
 
 def _check_signature(method: Any, option: str = "truth") -> None:
-    """Refuse a method whose `infer` cannot be called as all are."""
+    """Raise an error for a method whose `infer` has the wrong signature."""
     infer = getattr(method, "infer", None)
     if not callable(infer):
         raise OptionError(f"{option}: {_called(method)} has no infer. {WHAT_IT_IS}")
@@ -108,7 +108,7 @@ def uses_anchors(name: str) -> bool:
 
 
 def takes_partial_labels(name: str) -> bool:
-    """Return whether a method has confusion matrices, in which labels that say which class it is not have a meaning."""
+    """Return whether a method accepts labels that only exclude a class, as methods with confusion matrices do."""
     return bool(getattr(TRUTH_METHODS.load(name), "takes_partial_labels", False))
 
 
@@ -126,10 +126,10 @@ FEW = 2
 
 
 WHY_POOL = "on average it was more accurate than counting votes on public crowds and panels"
-"""Why the pool is the default for single items, in words."""
+"""Reason for the pool as the default for single items."""
 
 WHY_ENSEMBLE = "it weighs confusion matrices by how many labels there are for them"
-"""Why the ensemble is the default for tags that are not spans, in words."""
+"""Reason for the ensemble as the default for tags that are not spans."""
 
 
 def choose_method(labels: CrowdLabels) -> tuple[str, str]:
@@ -160,29 +160,29 @@ def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     return ("bsc-seq" if each >= ENOUGH else "hmm-crowd"), why
 
 
-# What people hand to `infer` or to score it: labels and gold, or frames of them; else one sentence refuses it.
+# Conversion of arguments of `infer` and of scores: labels and gold, or frames of them.
 
 Infer = TypeVar("Infer", bound=Callable[..., Estimate])
 
 
 def takes_frames(infer: Infer) -> Infer:
-    """`infer(labels, corpus=None, ...)` that also takes a frame of labels; what is none is refused in one sentence."""
+    """Wrap `infer(labels, corpus=None, ...)` so that it also accepts a frame of labels."""
 
     @wraps(infer)
     def accepting(self: Any, labels: Any, corpus: Corpus | None = None, **options: Any) -> Estimate:
         if isinstance(labels, Corpus):
-            raise LabelError("infer: items where labels are expected. Write infer(labels), or infer(labels, corpus).")
+            raise LabelError("infer: got items instead of labels. Write infer(labels), or infer(labels, corpus).")
         return infer(self, as_labels(labels, "infer"), corpus, **options)
 
     return accepting  # type: ignore[return-value]
 
 
 def as_answers(gold: Any, where: str) -> Answers:
-    """Gold as it is, or from a corpus, an estimate, a frame or {item: class}; else it is refused in one sentence.
+    """Convert gold to Answers, from a corpus, an estimate, a frame or {item: class}.
 
     Args:
-        gold: What was given.
-        where: The function that it was given to, for the message.
+        gold: The gold in any of these forms.
+        where: Name of the calling function, for error messages.
     """
     if isinstance(gold, Answers):
         return gold
@@ -197,7 +197,7 @@ def as_answers(gold: Any, where: str) -> Answers:
         role = "tags" if all(isinstance(one, list | tuple) for one in values) else "label"
         return _from_table(pl.DataFrame({"item": to_column("item", list(gold)), role: to_column(role, values)}))
     raise CorpusError(
-        f"{where}: a {type(gold).__name__} where gold is expected. Give a frame with item and label, {{item: class}}, "
+        f"{where}: a {type(gold).__name__} cannot be used as gold. Pass a frame with item and label, {{item: class}}, "
         f"or a Corpus with gold."
     )
 
@@ -207,7 +207,7 @@ GOLD = "the gold"
 
 
 def _from_table(table: Any) -> Answers:
-    from crowdlogic.data.formats.tables import answers_from_table  # which not every method needs
+    from crowdlogic.data.formats.tables import answers_from_table  # needed by some methods only
 
     source = TableSource(GOLD)
     return answers_from_table(to_polars(table, source), source)

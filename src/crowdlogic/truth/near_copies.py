@@ -1,4 +1,4 @@
-"""Near-copies among annotators: who gives the same answers as somebody else, also when they are wrong.
+"""Find near-copies among annotators, who give the same answers as somebody else even when these are wrong.
 
 Two good annotators agree because both are right. What betrays a copy is agreement beyond what the others' votes
 explain. For a pair of annotators, items are grouped into strata by the votes of everybody else (the two leading
@@ -32,11 +32,11 @@ from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 MIN_COMMON = 50
-"""Pairs with fewer items in common are not tested."""
+"""Minimum number of common items for testing a pair."""
 MAX_UNITS = 4_000
-"""At most this many items are looked at."""
+"""Maximum number of items that are used."""
 MAX_PAIRS = 2_000
-"""At most this many pairs are looked at closely: those with the most agreement."""
+"""Maximum number of pairs that are examined, those with the most agreement."""
 SIMILAR, NEAR_COPY = 0.35, 0.7
 """Excess agreement from which on a pair is similar, and a near-copy."""
 AT_LEAST = 0.5
@@ -44,14 +44,14 @@ AT_LEAST = 0.5
 BINS = 4
 """Number of strata by the lead of the first class."""
 STRATUM = 25
-"""Strata have about this many items or more."""
+"""Approximate minimum number of items per stratum."""
 ROUNDS = 4
 SAME_ANSWERS = 0.85
-"""Annotators with this kappa are not used to explain each other's agreement."""
+"""Kappa from which on two annotators are not used to explain each other's agreement."""
 MOSTLY_SAME = 0.75
-"""Near-copies have at least this kappa: they give the same answer almost always."""
+"""Minimum kappa of near-copies, who almost always give the same answer."""
 SURELY_SAME = 0.95
-"""Where skill cannot be told from copying, near-copies have this kappa."""
+"""Minimum kappa of near-copies if skill cannot be separated from copying."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ class SimilarPair:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Similarity:
-    """Which annotators answer alike.
+    """Annotators with similar answers.
 
     Attributes:
         pairs: The similar pairs, the most similar first.
@@ -159,11 +159,11 @@ def find_similar(labels: CrowdLabels, *, false_discovery_rate: float = 0.01, see
 
 
 def merge_groups(labels: CrowdLabels, group: Ints) -> CrowdLabels:
-    """Let every group count as one annotator: its labels of an item share one vote.
+    """Weight labels so that every group counts as one annotator, whose labels on an item share one vote.
 
     Args:
         labels: The labels.
-        group: group[j], the same number for annotators who count once.
+        group: group[j], the same number for annotators who count as one.
     """
     names, code = np.unique(group, return_inverse=True)
     if len(names) == len(group):
@@ -303,7 +303,7 @@ def _kappa(unit: Ints, annotator: Ints, label: Ints, first: Ints, second: Ints, 
 
 
 def _beyond_skill(first: Ints, second: Ints, kappa: Floats, common: Floats, family: Ints, pairs: Ints) -> Bools:
-    """Whether each of some pairs agrees more than two annotators do who are as good as their agreement with others.
+    """Return whether pairs agree more than two annotators whose skill explains their agreement with others.
 
     Two excellent annotators among poor ones agree beyond what the poor ones' votes explain, too. With independent
     errors there is one factor, kappa[a, b] = skill[a] skill[b]; so kappa[a, k] kappa[b, l] = explained kappa[k, l] for

@@ -45,13 +45,14 @@ from crowdlogic.truth.methods import takes_frames
 from crowdlogic.truth.near_copies import find_similar, merge_groups
 
 TEAMS_CROWDS_PANELS = replace(PUBLIC_CROWDS, strength=0.5, doubt=0.05)
-"""One scale for single confidences: between independent teams, for which it is too modest, and panels of judges, for
-which it is too sure; chosen by the mean log loss over teams, crowds and panels, which is flat around it."""
+"""Scale of single confidences, a compromise between independent teams, for which it is underconfident, and panels of
+judges, for which it is overconfident; chosen by the mean log loss over teams, crowds and panels, which is flat around
+it."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PoolMembers:
-    """What the members of the pool believe.
+    """Beliefs of the members of the pool.
 
     Attributes:
         shares: shares[i, k] of the votes.
@@ -75,11 +76,11 @@ class PoolMembers:
 
 @dataclass(frozen=True)
 class MethodPool:
-    """The mean of vote shares, MACE and Dawid-Skene.
+    """Mean of vote shares, MACE and Dawid-Skene.
 
     Attributes:
         half: Labels per annotator and class with which Dawid-Skene has half its weight.
-        dependence: How far labels of one item depend on each other; None averages the members' own posteriors.
+        dependence: Dependence of labels on one item; None averages the members' uncalibrated posteriors.
         convergence: When Dawid-Skene and MACE stop.
     """
 
@@ -121,7 +122,7 @@ class MethodPool:
         )
 
     def pooled(self, labels: CrowdLabels, members: PoolMembers, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
-        """Return the weighted mean of the members, stated with the dependence of the labels."""
+        """Return the weighted mean of the members, calibrated with the dependence of the labels."""
         votes, calibration = labels.votes(), None
         mace, dawid_skene, doubt = members.mace, members.dawid_skene, 0.0
         if self.dependence is not None:

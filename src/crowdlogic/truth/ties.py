@@ -1,4 +1,4 @@
-"""Which class wins when several are equally good.
+"""Break ties between classes.
 
 [SPLITMIX] Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 """
@@ -21,14 +21,15 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints, row_maxima
 Hashes: TypeAlias = NDArray[np.uint64]
 
 LONG_NAME, BASE = 64, 0x100000001B3
-"""From this many bytes on a name stands for its digest; and what the bytes of a name are digits to."""
+"""Number of bytes from which on a name is replaced by its digest, and the base of the number made from the bytes of a
+name."""
 
 TOLERANCE = 1e-9
-"""Scores that differ by less are tied: they are sums of weights in some order."""
+"""Maximum difference of tied scores, which are sums of weights in varying order."""
 
 
 class Ties(StrEnum):
-    """What to do with a tie."""
+    """How to break a tie."""
 
     random = "random"
     """Draw one of the best, by seed."""
@@ -37,7 +38,7 @@ class Ties(StrEnum):
     order = "order"
     """Take the first of the best, in an order that the user gives."""
     soft = "soft"
-    """Leave it a tie: the beliefs keep it, scores can count it in parts, and the answer shown is the first."""
+    """Keep the tie: beliefs are equal, scores can count it in parts, and the answer shown is the first."""
 
     @classmethod
     def named(cls, name: str) -> Ties:
@@ -78,7 +79,7 @@ def winners(
         unit_names: The names of some units: a random tie is drawn by its unit's name, whatever the order of the rows.
     """
     if order is not None and ties is not Ties.order:
-        raise OptionError(f"ties = {ties}: an order of classes goes with ties = order alone. Leave one of them out.")
+        raise OptionError(f"ties = {ties}: an order of classes requires ties = order. Leave one of them out.")
     if not best.shape[1]:
         return np.full(len(best), -1, dtype=np.int32)
     if ties is Ties.order:

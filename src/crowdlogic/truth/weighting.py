@@ -1,4 +1,4 @@
-"""Weighted votes: annotators who agree with the answers weigh more, and the answers follow the weights.
+"""Weighted votes: annotators who agree with the answers get higher weights, and the weights determine the answers.
 
 [CRH14] Li, Li, Gao, Zhao, Fan and Han, "Resolving conflicts in heterogeneous data by truth discovery and source
 reliability estimation", 2014, and Aydin et al., "Crowdsourcing for multiple-choice question answering", 2014: PM.
@@ -102,7 +102,7 @@ class CATD:
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
-            raise OptionError(f"catd: alpha must lie between 0 and 1, not at {self.alpha}.")
+            raise OptionError(f"catd: alpha must lie between 0 and 1, got {self.alpha}.")
 
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
@@ -131,7 +131,7 @@ class Wawa:
 
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Vote, weigh, vote again."""
+        """Run one round: vote, weigh the annotators, and vote again."""
         return infer_in_memory(self, labels, fitting)
 
     def fit_over(
@@ -200,7 +200,7 @@ def distance_step(blocks: Engine) -> DistanceStep:
 
 @dataclass(frozen=True, kw_only=True)
 class DistanceStep:
-    """How far the labels of each annotator are from the answers by weighted votes.
+    """Distance of each annotator's labels from the answers of the weighted vote.
 
     Parameters: weight[j], and previous[j], the weights of the round before. State: votes to begin with, if they are not
     weighted ones.

@@ -98,8 +98,8 @@ def test_a_clause_of_a_clause() -> None:
     ("answer", "message"),
     [
         ([0.5], "Odd gave 1 answer for 3 texts."),
-        ([0.5, 2.0, 0.1], "Odd gave a truth value outside [0, 1]."),
-        ([0.5, None, 0.1], "Odd gave a truth value outside [0, 1]."),
+        ([0.5, 2.0, 0.1], "Odd returned a truth value outside [0, 1]."),
+        ([0.5, None, 0.1], "Odd returned a truth value outside [0, 1]."),
     ],
 )
 def test_a_function_that_answers_wrongly_is_refused(answer: list[float], message: str) -> None:
@@ -155,13 +155,13 @@ def test_facts_about_items_that_are_not_here_are_left_out_and_counted() -> None:
     [
         (
             pl.DataFrame({"a": ["a", "b"], "truth": [1.0, 1.5]}),
-            "the table of P, row 1: truth is 1.5. Truth values lie between 0 and 1.",
+            "the table of P, row 1: truth is 1.5. Truth values must lie between 0 and 1.",
         ),
         (
             pl.DataFrame({"a": ["a", "b"], "truth": ["1", "x"]}),
-            "the table of P, row 1: truth is 'x'. Truth values lie between 0 and 1.",
+            "the table of P, row 1: truth is 'x'. Truth values must lie between 0 and 1.",
         ),
-        (pl.DataFrame({"a": ["a", None]}), "the table of P, row 1: no a. Give every argument of a fact."),
+        (pl.DataFrame({"a": ["a", None]}), "the table of P, row 1: no a. Supply every argument of each fact."),
         (pl.DataFrame({"truth": [1.0]}), "the table of P: P needs a column for each of its places."),
     ],
 )
@@ -175,14 +175,16 @@ def test_a_wrong_table_names_the_row(frame: pl.DataFrame, message: str) -> None:
 def test_a_fact_that_stands_twice_is_refused() -> None:
     vocabulary = Vocabulary().table("Liked", pl.DataFrame({"item": ["a", "b", "a"], "truth": [1.0, 0.5, 0.2]}))
 
-    with pytest.raises(RuleError, match=r"^the table of Liked, row 2: this fact is repeated\. Give each fact once\.$"):
+    with pytest.raises(RuleError, match=r"^the table of Liked, row 2: this fact is repeated\. List each fact once\.$"):
         ground("1: Liked(S) -> Label(S, 'pos')", vocabulary)
 
 
 def test_a_class_that_a_table_misspells_is_refused() -> None:
     vocabulary = Vocabulary().table("Means", pl.DataFrame({"word": ["fine"], "class": ["poss"]}))
 
-    with pytest.raises(RuleError, match=r"row 0: 'poss' is no class\. The classes are neg, pos\. Did you mean 'pos'\?"):
+    with pytest.raises(
+        RuleError, match=r"row 0: 'poss' is not a class\. The classes are neg, pos\. Did you mean 'pos'\?"
+    ):
         ground("1: Means(W, C) & Label(S, C) -> Label(S, 'pos')", vocabulary)
 
 
@@ -280,5 +282,5 @@ def test_another_package_adds_a_predicate(monkeypatch: pytest.MonkeyPatch) -> No
 def test_an_entry_that_is_no_predicate_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PREDICATES._places, "Odd", "statistics:mean")
 
-    with pytest.raises(OptionError, match=r"^The entry 'Odd' of crowdlogic\.predicates is no Predicate\.$"):
+    with pytest.raises(OptionError, match=r"^The entry 'Odd' of crowdlogic\.predicates is not a Predicate\.$"):
         Vocabulary().find("odd")

@@ -173,7 +173,10 @@ def test_options_that_make_no_sense_are_refused() -> None:
         conll_transitions(("B-LOC", "B-MISC", "B-ORG", "B-PER", "I-LOC", "I-MISC", "I-ORG", "I-PER", "O")),
     )
     cases = [
-        (lambda: Projector(strength=-1).project(even, ground), "strength: -1 is not a number of 0 or more."),
+        (
+            lambda: Projector(strength=-1).project(even, ground),
+            "strength must be a finite number of at least 0; got -1.",
+        ),
         (
             lambda: Projector(preset="papr").project(even, ground),
             "preset: expected one of paper, released, transitions; got 'papr'.",
@@ -181,23 +184,23 @@ def test_options_that_make_no_sense_are_refused() -> None:
         (lambda: Projector().project(even[:1], ground), "q_a has the shape (1, 3); the grounded rules need (2, 3)."),
         (
             lambda: Projector(preset="released").project(even, ground),
-            "This preset starts from the classifier's beliefs: give `classifier`.",
+            "This preset starts from the classifier's beliefs. Pass `classifier`.",
         ),
         (
             lambda: Projector(transitions=table).project(even, ground),
-            "The transition table is over other classes, or in another order, than the beliefs.",
+            "The transition table has other classes than the beliefs, or another order of them.",
         ),
         (
             lambda: Projector(preset=Preset(Start.crowd, Result.path)).project(even, linked),
-            "The best path is for chains: these rules also join units that are no neighbours.",
+            "The best path requires a chain, but these rules also join units that are not neighbours.",
         ),
         (
             lambda: Projector().project(even[:1], texts),
-            "The rules ask for predictions on 1 derived texts: give `predict`.",
+            "The rules need predictions on 1 derived texts. Pass `predict`.",
         ),
         (
             lambda: Projector().project(even[:1], texts, predict=lambda t: even),
-            "predict gave the shape (2, 3) for 1 text and 3 classes.",
+            "predict returned the shape (2, 3) for 1 text and 3 classes.",
         ),
     ]
     for call, message in cases:
@@ -282,19 +285,19 @@ def test_the_defaults_are_those_of_the_guide() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Projector(strength=-1), "strength: -1 is not a number of 0 or more."),
-        (lambda: Projector(strength=float("nan")), "strength: nan is not a number of 0 or more."),
+        (lambda: Projector(strength=-1), "strength must be a finite number of at least 0; got -1."),
+        (lambda: Projector(strength=float("nan")), "strength must be a finite number of at least 0; got nan."),
         (lambda: Projector(preset="papr"), "preset: expected one of paper, released, transitions; got 'papr'."),
-        (lambda: Projector(per_unit="median"), "per_unit: 'median' is neither sum nor mean."),
+        (lambda: Projector(per_unit="median"), "per_unit must be sum or mean; got 'median'."),
         (lambda: Projector(transitions="counted"), "transitions: 'counted' is neither a table nor 'estimated'."),
-        (lambda: Propagation(damping=1.0), "damping: 1.0 is not in [0, 1)."),
+        (lambda: Propagation(damping=1.0), "damping must be at least 0 and below 1; got 1.0."),
         (
             lambda: Projector(transitions="estimated").with_transitions(np.eye(3), None, BIO),
             "transitions are for sequences; the items here are documents.",
         ),
         (
             lambda: Projector(transitions="estimated").project(np.eye(3)[:1], bio_ground([["a"]])),
-            "transitions: 'estimated' says that they are to be counted. Do so first, by with_transitions.",
+            "transitions: 'estimated' must be replaced by a table first, with with_transitions.",
         ),
     ],
 )

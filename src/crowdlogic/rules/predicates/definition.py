@@ -1,4 +1,4 @@
-"""What a predicate is: its name, the kinds of its arguments, and where its truth comes from.
+"""Definition of predicates: name, kinds of arguments, and source of truth values.
 
 Another package adds a predicate of texts by defining one, and naming it in an entry point:
 
@@ -34,10 +34,10 @@ class Kind(StrEnum):
 
 
 class Role(StrEnum):
-    """Where a predicate's truth comes from."""
+    """Source of a predicate's truth values."""
 
     latent = "latent"
-    """It is what the projection is about."""
+    """The latent label."""
     predicted = "predicted"
     """The current classifier."""
     structure = "structure"
@@ -64,7 +64,7 @@ TextFunction: TypeAlias = Callable[..., Sequence[str | None]]
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What makes a predicate true: a column of codes for each of its open places, and the truth (None when 1)."""
+    """Facts of a predicate: a column of codes for each of its open places, and the truth (None if all are 1)."""
 
     columns: tuple[Ints, ...]
     truth: Floats | None = None
@@ -79,9 +79,9 @@ class Predicate:
         kinds: The kind of each argument.
         role: Where the truth comes from.
         units: Whether it is about documents, tokens, or either (None).
-        function: What computes its facts; None where the role says that nothing is computed.
+        function: Function that computes its facts; None if none are computed.
         example: An atom of it, for documentation.
-        meaning: When that atom is true, for documentation.
+        meaning: Meaning of that atom, for documentation.
     """
 
     name: str

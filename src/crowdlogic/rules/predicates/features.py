@@ -55,7 +55,7 @@ def nearest_facts(corpus: Corpus, max_rows: int, count: str) -> Facts:
 
 def _dense(corpus: Corpus) -> Floats:
     if corpus.features is None:
-        raise RuleError("these items have no features. Give some with --features, or Corpus(features=...).")
+        raise RuleError("these items have no features. Pass some with --features, or Corpus(features=...).")
     return np.asarray(sparse.csr_array(corpus.features).toarray(), dtype=np.float64)
 
 

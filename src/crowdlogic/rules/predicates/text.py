@@ -29,7 +29,7 @@ MAX_SIZE = 1000
 """The largest expression: characters, classes and groups, each as often as it is repeated."""
 
 MAX_SECONDS = 20.0
-"""How long an expression may run on all texts."""
+"""Maximum time for an expression on all texts."""
 
 PORTION = 1 << 16
 """Bytes of text between two looks at the clock."""
@@ -40,7 +40,7 @@ BRACED = re.compile(r"[pPxuU]\{[^}]*\}")
 
 
 def check_size(pattern: str, what: str) -> None:
-    """Refuse an expression that is too large. `what` is what messages call it."""
+    """Raise an error for an expression that is too large. `what` describes it in messages."""
     if len(pattern) > MAX_SIZE or expanded_size(pattern) > MAX_SIZE:
         raise RuleError(
             f"{what} {pattern!r:.80} is too large: with its repetitions written out it has more than {MAX_SIZE:,} "
@@ -136,12 +136,12 @@ def contains(texts: pl.Series, word: str) -> pl.Series:
 
 
 def after(texts: pl.Series, word: str) -> pl.Series:
-    """Return what follows the first such word that stands between words; null where there is none."""
+    """Return the text after the first such word that stands between words; null if there is none."""
     return _clause(texts, word, rf"(?is)\w.*?\W{phrase(word)}(\W.*\w.*)$")
 
 
 def before(texts: pl.Series, word: str) -> pl.Series:
-    """Return what precedes the first such word that stands between words; null where there is none."""
+    """Return the text before the first such word that stands between words; null if there is none."""
     return _clause(texts, word, rf"(?is)^(.*?\w.*?)\W{phrase(word)}\W.*\w")
 
 
@@ -164,13 +164,13 @@ def matches(texts: pl.Series, pattern: str) -> pl.Series:
 
 
 def _check_word(word: str) -> None:
-    """Refuse a word that is none: searching for it would cost more than any text is worth."""
+    """Raise an error for a word that is too long to search for."""
     if len(word) > LONGEST_WORD:
         raise RuleError(f"the word {word!r:.80} has {len(word):,} characters; the maximum is {LONGEST_WORD:,}.")
 
 
 def _reason(problem: Exception) -> str:
-    """Return what is wrong, out of a message that also draws the pattern and names the expression."""
+    """Return the reason from an error message that also shows the pattern."""
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
     reason = next((line for line in lines if line.startswith("error: ")), lines[0] if lines else "")
     return reason.removeprefix("regex error: ").removeprefix("error: ").rstrip(".")

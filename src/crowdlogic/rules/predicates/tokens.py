@@ -18,7 +18,7 @@ def token(tokens: pl.Series) -> pl.Series:
 
 
 def shape(tokens: pl.Series) -> pl.Series:
-    """Paris -> Xx, EU -> X, U.N. -> X.X., 1990 -> d: runs of capitals, small letters and digits, each as one sign."""
+    """Return the shape of a word: Paris -> Xx, EU -> X, U.N. -> X.X., 1990 -> d, with runs merged."""
     signs = tokens.str.replace_all(r"\p{Lu}+", "\u0001").str.replace_all(r"\p{L}+", "\u0002")
     return (
         signs.str.replace_all(r"\p{Nd}+", "d")
@@ -79,7 +79,7 @@ def parse_word_list(content: bytes, name: str) -> tuple[str, ...]:
 
 
 def _state(path: Path) -> tuple[int, int]:
-    """Return what changes when a file does: when it was last written, and its size."""
+    """Return a key that changes with a file: its modification time and its size."""
     try:
         found = path.stat()
     except OSError:

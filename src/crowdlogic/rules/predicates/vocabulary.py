@@ -60,11 +60,11 @@ class Vocabulary:
         """Add a predicate whose facts are listed in a table; what is not listed is false.
 
         Args:
-            name: What rules call it.
+            name: Name in rules.
             frame: A frame of pandas, polars or pyarrow: one column per place, in order, and a column `truth` or
                 `value` (in any case) with values in [0, 1] when not every row is simply true. An item is given by its
                 name; a token by the name of its item and its number, counted from 1: "s7:3".
-            source: What to call the table in messages.
+            source: Name of the table in messages.
         """
         origin = source or TableSource(f"the table of {name}")
         facts = _facts(to_polars(frame, origin), name, origin)
@@ -76,7 +76,7 @@ class Vocabulary:
         """Add a word list, for rules that come from no file: InList(T, 'name').
 
         Args:
-            name: What rules call it.
+            name: Name in rules.
             words: Its words.
         """
         self.word_lists[name] = tuple(sorted(set(words)))
@@ -86,7 +86,7 @@ class Vocabulary:
         """Add a predicate of a text, by decorating f(texts, *constants) -> truth values in [0, 1].
 
         Args:
-            name: What rules call it: Name(S), or Name(S, 'constant') with constants.
+            name: Name in rules: Name(S), or Name(S, 'constant') with constants.
             constants: How many quoted constants follow the text.
         """
 
@@ -100,7 +100,7 @@ class Vocabulary:
         """Add a predicate that derives a text, by decorating f(texts, *constants) -> texts, None where there is none.
 
         Args:
-            name: What rules call it: Name(S, B), or Name(S, 'constant', B) with constants.
+            name: Name in rules: Name(S, B), or Name(S, 'constant', B) with constants.
             constants: How many quoted constants come between.
         """
 
@@ -163,7 +163,7 @@ def find_registered(key: str) -> Predicate | None:
         return None
     found = PREDICATES.load(name)
     if not isinstance(found, Predicate):
-        raise OptionError(f"The entry {name!r} of {PREDICATES.group} is no Predicate.")
+        raise OptionError(f"The entry {name!r} of {PREDICATES.group} is not a Predicate.")
     return found
 
 
@@ -175,12 +175,16 @@ def _facts(frame: pl.DataFrame, name: str, source: TableSource) -> Table:
     for series in arguments:
         missing = series.is_null().arg_true().to_numpy()
         if len(missing):
-            raise row_error(source, missing, f"no {series.name}", "Give every argument of a fact.", error=RuleError)
+            raise row_error(
+                source, missing, f"no {series.name}", "Supply every argument of each fact.", error=RuleError
+            )
     if column is None:
         return Table(arguments, None, source)
     truth = frame[column].cast(pl.Float64, strict=False)
     wrong = (~truth.is_between(0.0, 1.0).fill_null(value=False)).arg_true().to_numpy()
     if len(wrong):
         found = frame[column][int(wrong[0])]
-        raise row_error(source, wrong, f"{column} is {found!r}", "Truth values lie between 0 and 1.", error=RuleError)
+        raise row_error(
+            source, wrong, f"{column} is {found!r}", "Truth values must lie between 0 and 1.", error=RuleError
+        )
     return Table(arguments, truth, source)

@@ -21,13 +21,13 @@ from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import LOG_ZERO, log_sum_exp, normalise, safe_log
 
 FEW_TABLES = 64
-"""Up to this many distinct tables, messages go through them one table at a time, as matrix products."""
+"""Maximum number of distinct tables that are applied one at a time, as matrix products."""
 
 CHUNK = 4_000_000
-"""How many cells of gathered tables are held at a time."""
+"""Maximum number of cells of gathered tables in memory at a time."""
 
 TINY = 1e-290
-"""Smaller products of exponentials have lost digits, or all; they are found again in log space."""
+"""Minimum product of exponentials; smaller ones have lost precision and are recomputed in log space."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Propagation:
 
     def __post_init__(self) -> None:
         if not 0 <= self.damping < 1:
-            raise OptionError(f"damping: {self.damping} is not in [0, 1).")
+            raise OptionError(f"damping must be at least 0 and below 1; got {self.damping}.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -215,7 +215,7 @@ def propagate(graph: Graph, propagation: Propagation) -> tuple[tuple[Floats, Flo
 
 
 def _damp(old: Floats, new: Floats, damping: float) -> Floats:
-    """A share of the old message and the rest of the new one; what is now impossible is so at once, and for good."""
+    """Return the mean of old and new messages; impossible values remain impossible."""
     total = log_sum_exp(new, axis=1)[:, None]
     fresh = new - np.where(total == LOG_ZERO, 0.0, total)
     kept = np.where(new == LOG_ZERO, LOG_ZERO, old + safe_log(np.asarray(damping)))
@@ -273,7 +273,7 @@ class _Totals:
 
 
 def _send(graph: Graph, edges: Ints, sent: Floats, forward: Bools) -> Floats:
-    """Return what units send through the tables of their edges: log sum over k of exp(sent[k] + table[k, k'])."""
+    """Return the messages through the tables of some edges: log sum over k of exp(sent[k] + table[k, k'])."""
     peak = sent.max(axis=1, keepdims=True)
     peak = np.where(np.isfinite(peak), peak, 0.0)
     weight = np.exp(sent - peak)

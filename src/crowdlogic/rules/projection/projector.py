@@ -1,4 +1,4 @@
-"""Projection: from beliefs q_a to beliefs q_b that obey the rules as far as they are worth ([LNCL] eq. 14 and 15).
+"""Project beliefs q_a to beliefs q_b that satisfy weighted rules ([LNCL] eq. 14 and 15).
 
     q_b(t) proportional to q(t) exp(-C sum over l of w_l (1 - v_l(t)))
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from crowdlogic.rules.blocks import Predictions
     from crowdlogic.rules.grounding import GroundRules
 
-# The error for units that hard rules leave no class: it names the unit, and the rules there.
+# Error for units for which hard rules forbid every class, naming the unit and the rules.
 #
 # Axes: i unit, k class.
 
@@ -154,11 +154,11 @@ Predict = Callable[[Sequence[str]], Beliefs]
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Beliefs that obey the rules.
+    """Result of a projection.
 
     Attributes:
         q_b: q_b[i, k].
-        method: How they were found: single, chain, forest or loopy.
+        method: Algorithm that computed them: single, chain, forest or loopy.
         path: path[i], the most probable labelling, when the preset needs it.
         residual: The last change of a message; 0 where exact.
         converged: Whether belief propagation converged; always true where exact.
@@ -196,15 +196,15 @@ class _Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class Projector:
-    """What must hold, and how a projection obeys it.
+    """Rules, and the options of their projection.
 
     Attributes:
         rules: The rules; None for none.
         vocabulary: Predicates beyond the built-in ones.
-        transitions: A table of transitions beside the rules, for tags; "estimated" has `with_transitions` count it in
-            the first targets.
-        strength: C, how strongly the rules pull. Hard rules are not scaled.
-        preset: Where the projection starts and what it gives: paper, released, transitions, or a Preset.
+        transitions: A table of transitions in addition to the rules, for tags; "estimated" makes `with_transitions`
+            estimate it from the first targets.
+        strength: Strength of the rules, C. Hard rules are not scaled.
+        preset: Variant of the projection: paper, released, transitions, or a Preset.
         per_unit: Whether the groundings of a rule add up at a unit (sum) or are averaged (mean).
         propagation: Belief propagation, where rules join units in loops.
         factors: factors[l], learnt multipliers of the rules' weights (with rule sets written out); None for ones.
@@ -221,7 +221,7 @@ class Projector:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.strength) and self.strength >= 0):
-            raise OptionError(f"strength: {self.strength} is not a number of 0 or more.")
+            raise OptionError(f"strength must be a finite number of at least 0; got {self.strength}.")
         object.__setattr__(self, "rules", as_rules(self.rules))
         find_preset(self.preset)
         check_per_unit(self.per_unit)
@@ -230,12 +230,12 @@ class Projector:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to obey: no rule and no transitions."""
+        """Whether there are neither rules nor transitions."""
         return (self.rules is None or not self.rules.statements) and self.transitions is None
 
     @property
     def starts_from_classifier(self) -> bool:
-        """Whether the projection starts from the classifier's beliefs, and not from q_a."""
+        """Whether the projection starts from the classifier's beliefs instead of q_a."""
         return find_preset(self.preset).start is Start.classifier
 
     def n_rules(self, classes: Classes) -> int:
@@ -329,7 +329,7 @@ class Projector:
         if not self.starts_from_classifier:
             return q_a
         if classifier is None:
-            raise OptionError("This preset starts from the classifier's beliefs: give `classifier`.")
+            raise OptionError("This preset starts from the classifier's beliefs. Pass `classifier`.")
         return classifier
 
     def potentials(self, ground: GroundRules, predictions: Predictions) -> Potentials:
@@ -337,7 +337,7 @@ class Projector:
         return potentials(ground, predictions, per_unit=self.per_unit)
 
     def _project_chain(self, problem: _Problem) -> Projection:
-        """Return Eq. 15 over neighbours in sequences."""
+        """Project onto rules over neighbours in sequences (eq. 15)."""
         offsets, table = problem.ground.corpus.offsets, self._table(problem.ground.classes)
         if offsets is None:
             raise OptionError("A transition table is for sequences; the items here are documents.")
@@ -371,18 +371,22 @@ class Projector:
         """Return the table of transitions, which has to be over the classes."""
         if isinstance(self.transitions, str):
             raise OptionError(
-                f"transitions: {self.transitions!r} says that they are to be counted. Do so first, by with_transitions."
+                f"transitions: {self.transitions!r} must be replaced by a table first, with with_transitions."
             )
         if self.transitions is not None and tuple(map(str, self.transitions.classes)) != tuple(map(str, classes)):
-            raise OptionError("The transition table is over other classes, or in another order, than the beliefs.")
+            raise OptionError("The transition table has other classes than the beliefs, or another order of them.")
         return self.transitions
 
     def _project_graph(self, problem: _Problem, pairs: Pairs) -> Projection:
-        """Return Eq. 15 over any pairs of units."""
+        """Project onto rules over any pairs of units (eq. 15)."""
         if find_preset(self.preset).result is Result.path:
-            raise OptionError("The best path is for chains: these rules also join units that are no neighbours.")
+            raise OptionError(
+                "The best path requires a chain, but these rules also join units that are not neighbours."
+            )
         if self.transitions is not None:
-            raise OptionError("A transition table is for chains: these rules also join units that are no neighbours.")
+            raise OptionError(
+                "A transition table requires a chain, but these rules also join units that are not neighbours."
+            )
         graph = Graph(
             unary=problem.log_unary,
             first=pairs.first,
@@ -410,25 +414,25 @@ class Projector:
 
 
 def _chain_problem(start: ChainBeliefs, found: Potentials, ground: GroundRules, strength: float) -> _Problem:
-    """Return what is to be projected when beliefs are a chain: rules may join neighbours only."""
+    """Return the inputs of a projection of beliefs that form a chain; rules may join neighbours only."""
     if start.scores is None:
         raise OptionError("A mixture of chains cannot be projected. Project its parts.")
     if found.pairs is not None and not is_chain(found.pairs, ground.corpus):
         raise OptionError(
-            "These rules join units that are no neighbours, and the tags of this classifier form chains. Use a "
-            "classifier that has none (cnn-gru, crf), or leave these rules out."
+            "These rules join units that are not neighbours, but the classifier models chains of tags. Use a "
+            "classifier without chain scores (cnn-gru, crf), or leave these rules out."
         )
     return _Problem(start.q, found.apply(start.scores.unary, strength), found.pairs, ground, start.scores)
 
 
 def _refuse_impossible_runs(problem: _Problem, offsets: Ints, impossible: Bools) -> None:
-    """Refuse sequences that no tagging is left for; impossible[i]."""
+    """Raise an error for sequences without any allowed tagging; impossible[i]."""
     if len(offsets) > 1 and impossible.any():
         refuse_impossible(impossible, problem.start, problem.ground)
 
 
 def _project_single(problem: _Problem) -> Projection:
-    """Return Eq. 15 in closed form."""
+    """Project onto rules over single units, in closed form (eq. 15)."""
     q_b, log_sum = normalise(problem.log_unary)
     refuse_impossible(np.asarray(log_sum == LOG_ZERO), problem.start, problem.ground)
     return Projection(q_b, "single")
@@ -442,17 +446,17 @@ def raise_path(beliefs: Beliefs, path: Ints, strength: float) -> Beliefs:
 
 
 def make_predictions(ground: GroundRules, predict: Predict | None, classifier: Beliefs | None) -> Predictions:
-    """Return what the classifier says where rules ask: on the units, and on all derived texts at once."""
+    """Return the predictions that rules need: on the units, and on all derived texts at once."""
     from crowdlogic.rules.blocks import Predictions
 
     if not ground.texts:
         return Predictions(units=classifier)
     if predict is None:
-        raise OptionError(f"The rules ask for predictions on {len(ground.texts):,} derived texts: give `predict`.")
+        raise OptionError(f"The rules need predictions on {len(ground.texts):,} derived texts. Pass `predict`.")
     answers = predict(ground.texts)
     if answers.shape != (len(ground.texts), len(ground.classes)):
         raise OptionError(
-            f"predict gave the shape {answers.shape} for {pluralise(len(ground.texts), 'text')} and "
+            f"predict returned the shape {answers.shape} for {pluralise(len(ground.texts), 'text')} and "
             f"{pluralise(len(ground.classes), 'class', 'classes')}."
         )
     return Predictions(units=classifier, texts=answers)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from crowdlogic.__main__ import main
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """Give this process its signal handlers back: a command ignores signals once it has ended."""
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for one, handler in before.items():
+        signal.signal(one, handler)
 
 
 class InterruptedImport:
@@ -31,6 +41,16 @@ def test_an_interrupt_while_modules_are_loaded_is_one_line(
 
     assert stopped.value.code == 130
     assert capsys.readouterr().err == "crowdlogic: interrupted\n"
+
+
+def test_a_signal_after_the_end_changes_no_exit_code() -> None:
+    code = (
+        "import atexit, os, signal, sys; from crowdlogic.__main__ import main; sys.argv = ['crowdlogic', '--version']; "
+        "atexit.register(os.kill, os.getpid(), signal.{}); main()"
+    )
+    for name in ("SIGTERM", "SIGINT"):
+        done = subprocess.run([sys.executable, "-c", code.format(name)], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_command_is_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from contextlib import suppress
 
 
 def main() -> None:
@@ -21,6 +23,10 @@ def main() -> None:
         word, code = interruption()
         sys.stderr.write(f"crowdlogic: {word}\n")
         sys.exit(code)
+    finally:  # all is written, or given up: a signal while Python ends should not change the exit code
+        with suppress(ValueError):  # not the main thread
+            for one in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(one, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

@@ -313,3 +313,12 @@ def test_a_message_shows_the_part_of_a_long_line_that_it_is_about() -> None:
     assert len(str(refused.value)) < 1500
     assert where == "the rules:1:700009: unexpected character '?'."
     assert line[caret.index("^")] == "?"
+
+
+def test_a_name_that_is_too_long_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "a.rules").write_text(f"include '{'9' * 300}'\n")
+
+    with pytest.raises(RuleError, match="there is no file"):
+        read_rules(tmp_path / "a.rules")
+    with pytest.raises(MissingDataError, match="there is no such rule file"):
+        read_rules(tmp_path / ("9" * 300))

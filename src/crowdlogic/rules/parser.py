@@ -5,6 +5,7 @@ A rule file cannot run code: the grammar has no construct for it.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -588,7 +589,7 @@ class _Reading:
             raise rule_error(statement.place, str(problem)) from None
         if path in self.within:
             raise rule_error(statement.place, f"{statement.path!r} includes itself, directly or through other files.")
-        if not path.is_file():
+        if not os.path.isfile(path):  # also for names that are too long, where Path.is_file raises
             raise rule_error(statement.place, f"there is no file {statement.path!r:.80} beside this one.")
         self.files += 1
         if self.files > MAX_FILES or len(self.within) > MAX_INCLUDE_DEPTH:
@@ -636,7 +637,7 @@ def read_rules(path: str | Path, *, allow_outside: bool = False) -> RuleSet:
         allow_outside: Whether it may name files (to include, word lists) that are not beside or below it.
     """
     given = Path(path)
-    if not given.is_file():
+    if not os.path.isfile(given):
         raise MissingDataError(f"{path}: there is no such rule file.")
     return _Reading(None if allow_outside else given.parent.resolve()).read(given.resolve())
 

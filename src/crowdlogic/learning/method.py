@@ -24,7 +24,7 @@ from crowdlogic.learning.epoch import EpochCallback, FitCheckpoint
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.posterior import Teacher
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.learning.task import Task
+from crowdlogic.learning.task import Task, prepare_task
 from crowdlogic.registry import CLASSIFIERS, MODEL_ADAPTERS
 from crowdlogic.rules.parser import as_rules
 from crowdlogic.rules.predicates import Vocabulary
@@ -325,17 +325,15 @@ def refuse_rules(method: str, data: TrainingData) -> None:
         raise OptionError(f"{method} does not support rules. Use logic-lncl, or leave the rules out.")
 
 
-def refuse_partial_labels(method: str, data: TrainingData) -> None:
-    """Raise an error if some labels only exclude classes, since such methods have no confusion matrix."""
+def prepare_plain_task(method: str, data: TrainingData, limits: TrainingLimits) -> Task:
+    """Prepare the task of a method that supports neither rules nor anchors nor labels that only exclude classes."""
+    refuse_rules(method, data)
     require_whole_labels(data.labels, method)
-
-
-def refuse_anchors(method: str, data: TrainingData) -> None:
-    """Raise an error if the truth of some items is given."""
     if data.anchors:
         raise OptionError(
             f"{method} does not support anchors. Use logic-lncl, aggnet, raykar or two-stage, or leave the anchors out."
         )
+    return prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=limits)
 
 
 def idle_teacher(task: Task) -> Teacher:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from crowdlogic.annotators.confusion import Confusion, ConfusionMatrices
@@ -24,17 +23,10 @@ from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.epoch import Epoch, EpochCallback, FitCheckpoint
 from crowdlogic.learning.learned import Learned, make_learned
-from crowdlogic.learning.method import (
-    FitMixin,
-    TrainingData,
-    idle_teacher,
-    refuse_anchors,
-    refuse_partial_labels,
-    refuse_rules,
-)
+from crowdlogic.learning.method import FitMixin, TrainingData, idle_teacher, prepare_plain_task
 from crowdlogic.learning.posterior import first_targets
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.learning.task import Task, prepare_task
+from crowdlogic.learning.task import Task
 from crowdlogic.learning.training import TrainingPass, passes
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
@@ -98,10 +90,7 @@ class CrowdLayer(FitMixin):
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
         """Learn from crowd labels; rules are not supported."""
-        refuse_rules(self.name, data)
-        refuse_partial_labels(self.name, data)
-        refuse_anchors(self.name, data)
-        task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
+        task = prepare_plain_task(self.name, data, self.limits)
         for training in passes(task, self.limits, checkpoint=checkpoint, callback=callback):
             self._run(training)
         return make_learned(self.name, training)
@@ -121,12 +110,10 @@ class CrowdLayer(FitMixin):
 
     def network(self, task: Task) -> CrowdLayerClassifier:
         """Build a new network with a layer for the annotators of a task."""
+        from crowdlogic.extensions.networks.crowd_layer import add_crowd_layer  # needs torch
+
         plain = build_network(self.name, self.classifier, task, seed=self.limits.seed)
-        layers = import_module("crowdlogic.extensions.networks.crowd_layer")  # imported by name, since it needs torch
-        made: CrowdLayerClassifier = layers.add_crowd_layer(
-            plain, task.labels, matrix=self.kind == LayerKind.MW, bias=self.kind == LayerKind.VW_B
-        )
-        return made
+        return add_crowd_layer(plain, task.labels, matrix=self.kind == LayerKind.MW, bias=self.kind == LayerKind.VW_B)
 
 
 def believe(task: Task, network: CrowdLayerClassifier, loss: float) -> Epoch:

@@ -18,7 +18,6 @@ Axes: i unit, j annotator, k class.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
@@ -27,16 +26,9 @@ from crowdlogic.data.estimate import vote_shares
 from crowdlogic.extensions.networks.crowd_layer_method import build_network
 from crowdlogic.learning.epoch import Epoch, EpochCallback, FitCheckpoint
 from crowdlogic.learning.learned import Learned, make_learned
-from crowdlogic.learning.method import (
-    FitMixin,
-    TrainingData,
-    idle_teacher,
-    refuse_anchors,
-    refuse_partial_labels,
-    refuse_rules,
-)
+from crowdlogic.learning.method import FitMixin, TrainingData, idle_teacher, prepare_plain_task
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.learning.task import Task, prepare_task
+from crowdlogic.learning.task import Task
 from crowdlogic.learning.training import TrainingPass, passes
 
 if TYPE_CHECKING:
@@ -70,10 +62,7 @@ class DoctorNets(FitMixin):
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
         """Learn from crowd labels; rules are not supported."""
-        refuse_rules(self.name, data)
-        refuse_partial_labels(self.name, data)
-        refuse_anchors(self.name, data)
-        task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
+        task = prepare_plain_task(self.name, data, self.limits)
         for training in passes(task, self.limits, checkpoint=checkpoint, callback=callback):
             self._run(training)
         epoch = training.outcome
@@ -94,10 +83,10 @@ class DoctorNets(FitMixin):
 
     def network(self, task: Task) -> AnnotatorHeadsClassifier:
         """Build a new network with one head per annotator; annotators without training labels have no weight."""
+        from crowdlogic.extensions.networks.crowd_layer import add_annotator_heads  # needs torch
+
         plain = build_network(self.name, self.classifier, task, seed=self.limits.seed)
-        heads = import_module("crowdlogic.extensions.networks.crowd_layer")  # imported by name, since it needs torch
-        made: AnnotatorHeadsClassifier = heads.add_annotator_heads(plain, task.training_labels)
-        return made
+        return add_annotator_heads(plain, task.training_labels)
 
 
 @dataclass(frozen=True)

@@ -41,16 +41,9 @@ from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import FormatError, LabelError, OptionError
 from crowdlogic.learning.epoch import Epoch, EpochCallback, FitCheckpoint
 from crowdlogic.learning.learned import Learned, make_learned
-from crowdlogic.learning.method import (
-    FitMixin,
-    TrainingData,
-    idle_teacher,
-    refuse_anchors,
-    refuse_partial_labels,
-    refuse_rules,
-)
+from crowdlogic.learning.method import FitMixin, TrainingData, idle_teacher, prepare_plain_task
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.learning.task import Task, prepare_task
+from crowdlogic.learning.task import Task
 from crowdlogic.learning.training import TrainingPass, passes
 from crowdlogic.numerics.arrays import Floats, Ints, check_amounts
 
@@ -94,10 +87,7 @@ class CRFMA(FitMixin):
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
         """Learn from crowd labels; rules are not supported."""
-        refuse_rules(self.name, data)
-        refuse_partial_labels(self.name, data)
-        refuse_anchors(self.name, data)
-        task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
+        task = prepare_plain_task(self.name, data, self.limits)
         for training in passes(task, self.limits, checkpoint=checkpoint, callback=callback):
             crf = self._run(training)
         task = training.task

@@ -30,7 +30,7 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, draw_labels, simulate_crowd, simulate_hard_crowd
 from crowdlogic.extensions.paper.benchmarks import load_benchmark
-from crowdlogic.extensions.review.next_labels import (
+from crowdlogic.extensions.review.next import (
     NextLabels,
     annotator_skills,
     batch_gains,
@@ -303,8 +303,8 @@ SIMULATED: dict[str, tuple[Callable[[], Crowd], Dependence | None]] = {
     "later: 20 % are traps, 4 classes, 3 labels": (partial(traps, 0.2, 4, 3), PUBLIC_CROWDS),
     "later: 40 % are traps, 3 classes, 8 labels": (partial(traps, 0.4, 3, 8), PUBLIC_CROWDS),
 }
-"""Those called *later* were drawn after `next_labels.SHARED_DOUBT` had been set by the others.
-`next_labels.FORECAST_SHARED` was set by
+"""Those called *later* were drawn after `next.SHARED_DOUBT` had been set by the others.
+`next.FORECAST_SHARED` was set by
 other draws, some with the same settings, with an eye on these (docs/decisions/0043)."""
 
 

@@ -14,9 +14,15 @@ import numpy as np
 
 from benchmarks.machine import best_seconds, describe_machine
 from crowdlogic.data.simulate.crowds import simulate_crowd
-from crowdlogic.extensions.review.committee import NO_DECISIONS, Decisions, make_committee, refit
-from crowdlogic.extensions.review.next_labels import annotator_skills, choose_next, make_forecast
-from crowdlogic.extensions.review.queue_order import expected_mistakes_removed, make_queue
+from crowdlogic.extensions.review.next import annotator_skills, choose_next, make_forecast
+from crowdlogic.extensions.review.review_queue import (
+    NO_DECISIONS,
+    Decisions,
+    expected_mistakes_removed,
+    make_committee,
+    make_queue,
+    refit,
+)
 from crowdlogic.truth.dawid_skene import DawidSkene
 
 ITEMS, EACH, ANNOTATORS, CLASSES, DECIDED = 100_000, 5, 500, 3, 100

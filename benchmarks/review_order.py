@@ -25,8 +25,14 @@ from benchmarks.truth_accuracy import SETS
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.extensions.paper.benchmarks import load_benchmark
-from crowdlogic.extensions.review.committee import NO_DECISIONS, Committee, Decisions, make_committee, refit
-from crowdlogic.extensions.review.queue_order import expected_mistakes_removed
+from crowdlogic.extensions.review.review_queue import (
+    NO_DECISIONS,
+    Committee,
+    Decisions,
+    expected_mistakes_removed,
+    make_committee,
+    refit,
+)
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.reporting.charts import Curve, line_chart

@@ -11,10 +11,10 @@ from scipy.optimize import approx_fprime
 from crowdlogic.data.frames import from_matrix
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import simulate_crowd
-from crowdlogic.extensions.review.committee import (
+from crowdlogic.extensions.review.review_queue import (
     MIN_EFFECT_ANSWERS as LEAST,
 )
-from crowdlogic.extensions.review.committee import (
+from crowdlogic.extensions.review.review_queue import (
     SPREAD,
     AnswerEffects,
     _design,

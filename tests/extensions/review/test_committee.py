@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, label_truth, simulate_crowd
-from crowdlogic.extensions.review.committee import (
+from crowdlogic.extensions.review.review_queue import (
     NO_DECISIONS,
     OTHERS_WEIGHT,
     Committee,

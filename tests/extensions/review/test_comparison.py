@@ -10,8 +10,8 @@ from tests.extensions.review.small_reviews import small_material
 from tests.extensions.review.test_moment import moment_of
 from tests.workflows.conftest import Trained
 
-from crowdlogic.extensions.review.committee import Decisions
 from crowdlogic.extensions.review.material import ReviewOptions, load_material
+from crowdlogic.extensions.review.review_queue import Decisions
 from crowdlogic.extensions.review.snapshot import compare_moments, find_contradicted
 
 

@@ -11,7 +11,7 @@ from crowdlogic.confidence.annotator_verdicts import askable, judge_annotators
 from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.simulate.crowds import label_truth, simulate_crowd
 from crowdlogic.data.wording import list_names
-from crowdlogic.extensions.review.next_labels import annotator_skills, choose_next
+from crowdlogic.extensions.review.next import annotator_skills, choose_next
 from crowdlogic.extensions.review.plan_page import MAX_ITEMS, compute_plan
 from crowdlogic.reporting.inputs import Context, ReportInputs
 from crowdlogic.truth.ensemble import Ensemble

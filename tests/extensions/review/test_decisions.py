@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import simulate_crowd
-from crowdlogic.extensions.review.committee import NO_DECISIONS, Decisions
+from crowdlogic.extensions.review.review_queue import NO_DECISIONS, Decisions
 
 
 def crowd() -> CrowdLabels:

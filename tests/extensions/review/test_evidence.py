@@ -7,8 +7,8 @@ import pytest
 from tests.extensions.review.small_reviews import simulated, small_material, tagged
 from tests.workflows.conftest import Trained
 
-from crowdlogic.extensions.review.committee import Decisions
 from crowdlogic.extensions.review.evidence import annotator_confusion, run_evidence, vote_evidence
+from crowdlogic.extensions.review.review_queue import Decisions
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.truth.dawid_skene import DawidSkene
 

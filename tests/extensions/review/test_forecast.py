@@ -10,7 +10,7 @@ from crowdlogic import aggregate
 from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.simulate.crowds import simulate_crowd
-from crowdlogic.extensions.review.next_labels import (
+from crowdlogic.extensions.review.next import (
     MIN_GAIN,
     Forecast,
     NextLabels,

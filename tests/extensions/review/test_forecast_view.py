@@ -11,7 +11,7 @@ from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import simulate_crowd, simulate_hard_crowd
-from crowdlogic.extensions.review.next_labels import (
+from crowdlogic.extensions.review.next import (
     FORECAST_SHARED,
     SHARED_DOUBT,
     Skills,

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from crowdlogic.extensions.review.next_labels import (
+from crowdlogic.extensions.review.next import (
     SHARED_DOUBT,
     Skills,
     concave_gains,

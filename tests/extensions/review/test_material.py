@@ -10,8 +10,8 @@ import pytest
 from tests.workflows.conftest import BUT, Trained
 
 from crowdlogic.errors import CorpusError, MissingDataError, OptionError
-from crowdlogic.extensions.review.committee import Decisions
 from crowdlogic.extensions.review.material import ReviewOptions, load_material, tool_format
+from crowdlogic.extensions.review.review_queue import Decisions
 from crowdlogic.workflows.aggregate import AggregateOptions, aggregate_files
 
 

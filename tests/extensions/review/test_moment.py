@@ -6,9 +6,9 @@ import numpy as np
 from tests.extensions.review.small_reviews import small_material, tagged
 from tests.workflows.conftest import Trained
 
-from crowdlogic.extensions.review.committee import NO_DECISIONS
 from crowdlogic.extensions.review.evidence import AnswerForm
 from crowdlogic.extensions.review.material import ReviewMaterial, ReviewOptions, load_material
+from crowdlogic.extensions.review.review_queue import NO_DECISIONS
 from crowdlogic.extensions.review.snapshot import ItemSearch, QueueFilter, ReviewMoment, ServingOptions, make_moment
 
 

@@ -11,7 +11,7 @@ import pytest
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, draw_labels, label_truth, simulate_crowd
 from crowdlogic.errors import OptionError
-from crowdlogic.extensions.review.next_labels import (
+from crowdlogic.extensions.review.next import (
     NO_ANNOTATOR,
     Skills,
     annotator_skills,

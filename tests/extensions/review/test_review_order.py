@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowdlogic.data.simulate.crowds import simulate_crowd
-from crowdlogic.extensions.review.committee import NO_DECISIONS, Decisions, refit
-from crowdlogic.extensions.review.queue_order import expected_mistakes_removed
+from crowdlogic.extensions.review.review_queue import NO_DECISIONS, Decisions, expected_mistakes_removed, refit
 from crowdlogic.truth.ensemble import Ensemble
 
 

@@ -8,7 +8,7 @@ import pytest
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import label_truth, simulate_crowd
 from crowdlogic.errors import OptionError
-from crowdlogic.extensions.review.queue_order import ReviewQueue, make_queue, random_sample, rank_items, sample_order
+from crowdlogic.extensions.review.review_queue import ReviewQueue, make_queue, random_sample, rank_items, sample_order
 
 
 def crowd(units: int = 50) -> CrowdLabels:

@@ -22,7 +22,7 @@ from tests.workflows.conftest import Trained
 from crowdlogic.errors import DataError
 from crowdlogic.extensions.review.decision_log import Cause, Choice, DecisionKind
 from crowdlogic.extensions.review.material import ReviewOptions, load_material
-from crowdlogic.extensions.review.queue_order import expected_mistakes_removed
+from crowdlogic.extensions.review.review_queue import expected_mistakes_removed
 from crowdlogic.extensions.review.session import OutdatedError, ReusedRequestError, UnknownItemError
 from crowdlogic.extensions.review.snapshot import ItemState, QueueFilter
 

@@ -10,7 +10,7 @@ import pytest
 from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, simulate_crowd
 from crowdlogic.errors import OptionError
-from crowdlogic.extensions.review.next_labels import (
+from crowdlogic.extensions.review.next import (
     SHARED_DOUBT,
     Skills,
     added_sharpness,

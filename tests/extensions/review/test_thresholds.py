@@ -8,7 +8,7 @@ from pathlib import Path
 from crowdlogic.confidence import annotator_verdicts as drift
 from crowdlogic.confidence import annotator_verdicts as flags
 from crowdlogic.confidence import annotator_verdicts as scores
-from crowdlogic.extensions.review.next_labels import MAX_PLANNED
+from crowdlogic.extensions.review.next import MAX_PLANNED
 from crowdlogic.reporting.inputs import ReportLimits
 from crowdlogic.reporting.pages import annotators, comparison, labels, overview, rules, training
 from crowdlogic.reporting.pages import annotators as pairs

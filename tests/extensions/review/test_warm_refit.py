@@ -7,7 +7,7 @@ import pytest
 
 from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, simulate_crowd
-from crowdlogic.extensions.review.committee import NO_DECISIONS, Decisions, own_posterior, refit
+from crowdlogic.extensions.review.review_queue import NO_DECISIONS, Decisions, own_posterior, refit
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ensemble import Ensemble

@@ -11,8 +11,7 @@ import typer
 from crowdlogic.cli.console import say, summary
 from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
 from crowdlogic.cli.options import JsonOption, OutFile, SeedOption, SpreadsheetOption, ToOption, reads_labels
-from crowdlogic.extensions.review.next import NextOptions, plan_next
-from crowdlogic.extensions.review.next_labels import DEFAULT_LOAD, MAX_PLANNED
+from crowdlogic.extensions.review.next import DEFAULT_LOAD, MAX_PLANNED, NextOptions, plan_next
 from crowdlogic.workflows.inputs import InputOptions, parse_names
 
 LabelsOrRun = Annotated[str, typer.Argument(metavar="SOURCE", help="File of labels, or the folder of a run.")]

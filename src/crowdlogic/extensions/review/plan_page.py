@@ -12,7 +12,7 @@ from crowdlogic.confidence.annotator_verdicts import askable
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import list_names
-from crowdlogic.extensions.review.next_labels import Forecast, NextLabels, annotator_skills, choose_next, make_forecast
+from crowdlogic.extensions.review.next import Forecast, NextLabels, annotator_skills, choose_next, make_forecast
 from crowdlogic.reporting.charts import Curve, Plot, line_chart
 from crowdlogic.reporting.findings import ReportFinding, TaskKind, Urgency, sort_by_importance
 from crowdlogic.reporting.inputs import Context, ReportInputs, annotator_verdicts

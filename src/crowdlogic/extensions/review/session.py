@@ -30,11 +30,10 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import write_estimate, write_table
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, OptionError
-from crowdlogic.extensions.review.committee import NO_DECISIONS, Decisions
 from crowdlogic.extensions.review.decision_log import Cause, Choice, Decision, DecisionKind, DecisionLog
 from crowdlogic.extensions.review.evidence import AnswerForm, ItemEvidence, RuleWord, hide_names, item_units, rule_words
 from crowdlogic.extensions.review.material import ReviewMaterial
-from crowdlogic.extensions.review.queue_order import random_sample, sample_order
+from crowdlogic.extensions.review.review_queue import NO_DECISIONS, Decisions, random_sample, sample_order
 from crowdlogic.extensions.review.snapshot import (
     AnnotatorStanding,
     CheckedAccuracy,

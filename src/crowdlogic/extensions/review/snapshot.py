@@ -24,7 +24,6 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text
 from crowdlogic.data.tagging import NOT_SEEN, tags_to_spans
 from crowdlogic.data.wording import pluralise, shorten_name
-from crowdlogic.extensions.review.committee import Decisions
 from crowdlogic.extensions.review.decision_log import Cause, Choice, Decision, DecisionKind
 from crowdlogic.extensions.review.evidence import (
     AnswerForm,
@@ -36,7 +35,7 @@ from crowdlogic.extensions.review.evidence import (
     vote_evidence,
 )
 from crowdlogic.extensions.review.material import ReviewFit, ReviewMaterial
-from crowdlogic.extensions.review.queue_order import RANDOM_SHARE, expected_mistakes_removed, make_queue
+from crowdlogic.extensions.review.review_queue import RANDOM_SHARE, Decisions, expected_mistakes_removed, make_queue
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.intervals import HALF, credible_interval
 from crowdlogic.reporting.charts import shorten, show_controls

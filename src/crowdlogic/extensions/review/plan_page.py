@@ -147,11 +147,9 @@ def _points(forecast: Forecast) -> tuple[ForecastPoint, ...]:
 
 
 def _findings(forecast: Forecast, flagged: Sequence[str]) -> tuple[ReportFinding, ...]:
-    batch, end, gold = forecast.sentences()
     found = [
-        ReportFinding(batch, Urgency.know, importance=30),
-        ReportFinding(end, Urgency.know, importance=28),
-        ReportFinding(gold, Urgency.know, importance=26),
+        ReportFinding(sentence, Urgency.know, importance=30 - place)
+        for place, sentence in enumerate(forecast.sentences())
     ]
     if flagged:
         who = f"{list_names(flagged)} {'is' if len(flagged) == 1 else 'are'}"

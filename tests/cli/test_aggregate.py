@@ -306,7 +306,7 @@ def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
         ),
         (
             ["l.csv", "-m", "ibcc", "--ties", "first", "-o", "o.csv"],
-            "--ties and --order are for majority; ibcc weighs the labels and has hardly any ties.\n",
+            "--ties and --order require majority; ibcc weighs the labels, which rarely leaves ties.\n",
         ),
         (
             ["l.csv", "-m", "ibcc", "-o", "-", "--min-confidence", "0.5"],
@@ -318,7 +318,7 @@ def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
         ),
         (
             ["l.csv", "-m", "ibcc", "-o", "o.csv", "--annotators", "no/a.csv"],
-            "no/a.csv: the folder no does not exist. Make it first.\n",
+            "no/a.csv: the folder no does not exist. Create it first.\n",
         ),
     ],
 )
@@ -377,7 +377,7 @@ def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
             ["--methods", "all", "--annotators", "a.csv"],
             "crowdlogic: --annotators, --min-confidence and --save need one method (-m) and -o FILE, not --methods.\n",
         ),
-        (["--methods", ""], "crowdlogic: --methods: no method is named. Write all, or names separated by commas.\n"),
+        (["--methods", ""], "crowdlogic: --methods: no method is named. Pass all, or names separated by commas.\n"),
         (
             ["-o", "-", "--json", "--gold", "g.csv"],
             "crowdlogic: --json and -o - both print to standard output. Write the result to a file with -o FILE.\n",
@@ -392,7 +392,7 @@ def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
         ),
         (
             ["-o", "o.csv", "-m", "dawid-skene", "--order", "x,y"],
-            "crowdlogic: --ties and --order are for majority; dawid-skene weighs the labels and has hardly any ties.\n",
+            "crowdlogic: --ties and --order require majority; dawid-skene weighs the labels, which rarely leaves ties.\n",
         ),
         (["-o", "o.csv", "--checkpoint", "."], "crowdlogic: .: is a folder. Name a file for the checkpoint.\n"),
         (

@@ -94,7 +94,7 @@ def test_the_module_runs_as_a_command() -> None:
         ),
         (
             ["aggregate", "l.csv", "-o", "no/o.csv"],
-            "crowdlogic: no/o.csv: the folder no does not exist. Make it first.\n",
+            "crowdlogic: no/o.csv: the folder no does not exist. Create it first.\n",
         ),
         (
             ["aggregate", "l.csv", "-o", "o.xyz"],

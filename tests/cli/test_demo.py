@@ -111,5 +111,5 @@ def test_the_demo_ends_with_a_report_in_a_folder_of_its_own(run: Run) -> None:
     assert figures["labels"]["doubts"][0]["evidence"] is not None
     refused = run("report", "crowdlogic-demo/run", "--labels", "x.csv", "-o", "again.html")
     assert refused.err == (
-        "crowdlogic: crowdlogic-demo/run: a run has its labels and items in it. Leave --labels and --items out.\n"
+        "crowdlogic: crowdlogic-demo/run: a run contains its labels and items. Leave --labels and --items out.\n"
     )

@@ -97,7 +97,7 @@ def test_a_sentence_is_shown_token_by_token_and_one_token_in_full(run: Run, tagg
     assert [row[2].strip() for row in rows] == list(words)
     assert whole.err == "The evidence of one token: --token N.\n"
     assert one.err.splitlines()[0] == f"{item}: {words[1]}"
-    assert "what is lost without it" in one.err
+    assert "the change when it is left out" in one.err
     assert [unit["word"] for unit in figures["units"]] == list(words)
     assert figures["exact"] is False
 
@@ -116,7 +116,7 @@ def test_a_sentence_without_tokens_is_told_of(run: Run) -> None:
     done = run("explain", "model", "empty")
 
     assert trained.code == 0
-    assert (done.code, done.out, done.err) == (0, "", "empty: has no tokens, so there is nothing to explain.\n")
+    assert (done.code, done.out, done.err) == (0, "", "empty has no tokens, so there is nothing to explain.\n")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_sentence_without_tokens_is_told_of(run: Run) -> None:
         (["explain", "model", "r0001"], "No item is called 'r0001'. Did you mean 'r001'?"),
         (
             ["explain", "model", "r001", "--token", "2"],
-            "--token 2: r001 is a text with one answer, and no sentence. Leave --token out.",
+            "--token 2: r001 is a text with one answer, not a sentence. Leave --token out.",
         ),
     ],
 )

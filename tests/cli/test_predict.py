@@ -196,8 +196,7 @@ def test_a_classifier_of_documents_refuses_sentences(run: Run, trained: Simulati
 
     assert done.code == 2
     assert done.err == (
-        "crowdlogic: s.conll: holds sentences of tokens, and model learnt from whole documents. Give items with a "
-        "text each.\n"
+        "crowdlogic: s.conll: contains tokenised sentences, but model was trained on documents. Supply items with one text each.\n"
     )
 
 

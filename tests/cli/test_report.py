@@ -96,7 +96,7 @@ def test_plots_are_drawn_as_png_where_there_is_a_browser(run: Run, estimate: Pat
     [
         (
             ["report", "kept", "-o", "r.html"],
-            "crowdlogic: kept: an estimate has no votes in it. Give the labels it was made from: --labels FILE.\n",
+            "crowdlogic: kept: an estimate does not contain the labels. Pass them: --labels FILE.\n",
         ),
         (
             ["report", "made", "-o", "r.html"],
@@ -108,11 +108,11 @@ def test_plots_are_drawn_as_png_where_there_is_a_browser(run: Run, estimate: Pat
         ),
         (
             ["report", "kept", "--labels", "made/labels.csv", "-o", "no/r.html"],
-            "crowdlogic: no/r.html: the folder no does not exist. Make it first.\n",
+            "crowdlogic: no/r.html: the folder no does not exist. Create it first.\n",
         ),
         (
             ["report", "kept", "--labels", "made/labels.csv", "-o", "r.html", "--compare", ","],
-            "crowdlogic: --compare: no method is named. Write all, or names separated by commas.\n",
+            "crowdlogic: --compare: no method is named. Pass all, or names separated by commas.\n",
         ),
     ],
 )
@@ -170,7 +170,7 @@ def test_tagged_sentences_alone_become_a_report_too(run: Run) -> None:
             ["l.csv", "--labels", "l.csv"],
             "crowdlogic: l.csv: is a file of labels itself. Leave --labels out, or name an estimate.\n",
         ),
-        (["-"], "crowdlogic: A report reads its labels twice: name a file, and not standard input.\n"),
+        (["-"], "crowdlogic: A report reads its labels twice, so it needs a file, not standard input.\n"),
         (
             ["nothing"],
             "crowdlogic: nothing: holds neither a run nor an estimate. Name a file of labels, or a folder that `train` "

@@ -202,7 +202,7 @@ def test_a_rule_that_contradicts_the_labels_is_named(run: Run, reviews: Simulati
         (["--labels", "l\udcff.csv"], "l\\udcff.csv: the file's name is not UTF-8. Rename the file."),
         (["--config", "three.toml"], "three.toml: set: 3 given where a table is expected."),
         (["--config", "odd.toml"], "odd.toml: label: there is no such option. Did you mean 'labels'?"),
-        ([*WORDS[1:], "-o", "no/out"], "no/out: the folder no does not exist. Make it first."),
+        ([*WORDS[1:], "-o", "no/out"], "no/out: the folder no does not exist. Create it first."),
         ([*WORDS[1:], "-o", "other"], "other: holds other files and no run. Name a new or an empty folder."),
         ([*WORDS[1:], "--table", "Near"], "--table 'Near': write Name=file, such as Similar=similar.csv."),
     ],

@@ -137,5 +137,5 @@ def test_sentences_do_not_go_into_a_csv(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"the folder .* does not exist\. Make it first\."):
+    with pytest.raises(OptionError, match=r"the folder .* does not exist\. Create it first\."):
         write_estimate(tmp_path / "no" / "o.csv", MajorityVote().infer(from_dict(VOTES)))

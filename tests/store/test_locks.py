@@ -61,7 +61,7 @@ def test_what_is_someone_elses_is_refused(tmp_path: Path, resume: bool) -> None:
         else "done: holds a run that is done. Name another folder, or remove this one first.",
         "other": "other: holds other files and no run. Name a new or an empty folder.",
         "file": "file: is a file. Name a folder for the run.",
-        "no/run": f"no/run: the folder {tmp_path}/no does not exist. Make it first.",
+        "no/run": f"no/run: the folder {tmp_path}/no does not exist. Create it first.",
     }
     assert (tmp_path / "other" / "thesis.tex").read_text() == "mine"
 

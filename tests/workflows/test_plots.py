@@ -78,7 +78,7 @@ def test_span_tags() -> None:
 def test_what_cannot_be_drawn_says_why(crowd: Simulation) -> None:
     estimate = DawidSkene().infer(crowd.labels)
 
-    with pytest.raises(DataError, match=r"Give them, too: plot_\.\.\.\(estimate, labels\)"):
+    with pytest.raises(DataError, match=r"Pass them as well: plot_\.\.\.\(estimate, labels\)"):
         plot_reliability(estimate)
     with pytest.raises(DataError, match="There is no gold to compare with"):
         plot_calibration(estimate, crowd.labels)

@@ -53,7 +53,7 @@ def test_texts_without_names_are_numbered_and_that_is_said(trained: Trained, tmp
 
     assert (
         done.notices[0]
-        == f"{path}: no column names the items, so they are numbered from 0 on, in the order of the file."
+        == f"{path}: no column contains names of items, so they are numbered from 0 in the order of the file."
     )
     assert pl.read_csv(out)["item"].to_list() == [0, 1]
     np.testing.assert_array_equal(done.estimate.beliefs, expected.estimate.beliefs)

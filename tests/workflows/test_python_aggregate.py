@@ -104,5 +104,5 @@ def test_figures_of_labels_are_those_of_the_default_method(labels: crowdlogic.Cr
 def test_what_does_not_go_together_is_refused(labels: crowdlogic.CrowdLabels) -> None:
     with pytest.raises(OptionError, match=r"^dependence must be one of public, none; got 'much'"):
         crowdlogic.aggregate(labels, dependence="much")
-    with pytest.raises(OptionError, match=r"^seed: a method that is given as an object has its own"):
+    with pytest.raises(OptionError, match=r"^seed: a method passed as an object has its own"):
         crowdlogic.aggregate(labels, crowdlogic.MajorityVote(), seed=1)

@@ -34,8 +34,8 @@ def test_a_run_is_compared_with_other_methods_and_explained(trained: Trained, tm
     ("options", "message"),
     [
         ({"out": "r.pdf"}, r"r\.pdf: a report is a page with its figures beside it\. Name an \.html file\."),
-        ({"out": "no/r.html"}, r"the folder no does not exist\. Make it first\."),
-        ({"items": "x.csv"}, r"a run has its labels and items in it\. Leave --labels and --items out\."),
+        ({"out": "no/r.html"}, r"the folder no does not exist\. Create it first\."),
+        ({"items": "x.csv"}, r"a run contains its labels and items\. Leave --labels and --items out\."),
         ({"methods": ()}, r"--compare: no method is named\."),
     ],
 )

@@ -62,7 +62,7 @@ def test_all_means_all_methods_that_can_take_the_labels() -> None:
 
 
 def test_names_that_cannot_be_compared_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"--compare: no method is named\. Write all, or names separated by commas\."):
+    with pytest.raises(OptionError, match=r"--compare: no method is named\. Pass all, or names separated by commas\."):
         methods_to_compare([], LABELS, option="--compare")
     with pytest.raises(OptionError, match=r"No truth method is called 'glda'\. Did you mean 'glad'\?"):
         methods_to_compare(["glda"], LABELS, option="--compare")

@@ -1,4 +1,4 @@
-"""The library's jobs from files to files: what the command line, the web application and other front ends call.
+"""Workflows from files to files, used by the command line, the web application and other front ends.
 
 Each workflow is a function of one options object. It reads, calls the packages below, writes, and returns a result
 object; it never prints. What a person should know of the inputs is in the result's `notices`; long jobs report their

@@ -1,4 +1,4 @@
-"""Labels to answers: the most probable label of every item, by one truth method.
+"""Aggregate labels: estimate the most probable label of every item with one truth method.
 
 `aggregate_files` is the command: options in, answers in a file. It opens the labels, fits a method and writes the
 answers, in these three steps wherever the labels are: in memory (`LabelsInMemory`, here) or elsewhere
@@ -61,10 +61,10 @@ from crowdlogic.workflows.inputs import (
     relabel_path,
 )
 
-# A list of items to look at or to label again: what the item is, what was answered, and who said what.
+# List of items to review or label again, with their answers and votes.
 
 LEAST_SURE = "least sure"
-"""How the items of the list were chosen."""
+"""How the items of the list were selected."""
 
 
 def write_relabel_list(
@@ -95,8 +95,8 @@ def write_relabel_list(
 def relabel_table(estimate: Estimate, labels: CrowdLabels, corpus: Corpus | None) -> pl.DataFrame:
     """Return one row per item, the least sure first: item, text, label, confidence, votes, chosen, p_<class>.
 
-    `chosen` says that these items were not drawn at random: corrected and given as known truths, they must not be taken
-    for a sample of all items.
+    `chosen` marks items that were not drawn at random: if they are corrected and passed as known truths, they must not
+    be treated as a sample of all items.
     """
     table = estimate.to_frame()
     table = table.with_columns(as_text(table["label"]).alias("label"))
@@ -127,11 +127,11 @@ def _describe_votes(labels: CrowdLabels) -> pl.Series:
 # Truth methods as users name them: one by name or the one that suits the labels, several to compare, known truths.
 
 ALL = "all"
-"""What users write to compare all methods."""
+"""Name that selects all methods."""
 
 
 DEPENDENCES: dict[str, Dependence | None] = {"public": PUBLIC_CROWDS, "none": None}
-"""How far labels of one item depend on each other: as on public crowd sets, or not at all."""
+"""Assumed dependence of labels on one item: as on public crowd sets, or none."""
 
 
 def configured_method(name: str, *, seed: int = 0, dependence: Dependence | None = PUBLIC_CROWDS) -> TruthMethod:
@@ -182,7 +182,7 @@ def methods_to_compare(names: Sequence[str], labels: CrowdLabels, *, option: str
         anchored: Whether the truth of some items is known; `all` is then all that can use it.
     """
     if not names:
-        raise OptionError(f"{option}: no method is named. Write all, or names separated by commas.")
+        raise OptionError(f"{option}: no method is named. Pass all, or names separated by commas.")
     if list(names) != [ALL]:
         return [TRUTH_METHODS.check(name) for name in dict.fromkeys(names)]
     return [name for name in applicable_methods(labels) if not anchored or uses_anchors(name)]
@@ -200,7 +200,7 @@ def _name_truths(known: Answers, labels: CrowdLabels) -> dict[Any, Any]:
     lost = np.flatnonzero(find(known.items, labels.items) < 0)
     if len(lost):
         name = known.items[int(lost[0])]
-        raise DataError(f"{known.source}: nobody labelled item {name!r} ({len(lost):,} such items). Leave them out.")
+        raise DataError(f"{known.source}: item {name!r} has no labels ({len(lost):,} such items). Leave them out.")
     names = [*known.classes, None]  # code -1, no answer, is the last one
     tags = [names[code] for code in known.answer]
     if known.offsets is None:
@@ -225,12 +225,12 @@ def collect_warnings(kind: type[Warning]) -> Iterator[list[str]]:
 
 
 FEW_ANSWERS = 20
-"""With fewer answers than this, nothing is said of how many are wrong."""
+"""Minimum number of answers for a range of the number of wrong ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions:
-    """What fits of truth methods are given.
+    """Options for fits of truth methods.
 
     Attributes:
         labels: The file of labels.
@@ -238,13 +238,13 @@ class FitOptions:
         gold: A file of the truth, to score the answers with.
         items: A file of the items, whose texts go into the list of items to label again.
         seed: Random seed.
-        threads: How many threads may work at once; None for two from a million labels on, else one.
-        checkpoint: A file for the state of the fit; a fit goes on from it if it is there.
-        dependence: How far labels of one item depend on each other: a name in `truth_methods.DEPENDENCES`.
+        threads: Number of threads; None uses two from a million labels on, otherwise one.
+        checkpoint: File for the state of the fit, which is resumed if the file exists.
+        dependence: Dependence of labels on one item: a name in `truth_methods.DEPENDENCES`.
         iterations: Maximum number of iterations; None for the method's own.
         groups: A file of annotator and group: annotators of one group count once; for the pool.
         ordered: Whether the classes are ordered; None to take numbers with three values or more as ordered.
-        input: How the labels are read.
+        input: Options for reading the labels.
     """
 
     labels: str
@@ -267,16 +267,16 @@ class AggregateOptions(FitOptions):
 
     Attributes:
         out: The file for the answers.
-        method: The truth method; None for the one that suits the labels.
+        method: The truth method; None for the default for the labels.
         annotators: A file for the table of annotators.
         min_confidence: Items with a lower confidence go to a file of their own, to be labelled again.
         save: A folder for the whole estimate.
-        ties: How majority vote decides a tie.
+        ties: How majority vote breaks ties.
         order: With `Ties.order`: the classes, best first.
         format: The format of the answers; None to take it from the suffix.
         spreadsheet_safe: Whether csv and tsv cells that a spreadsheet would read as formulas get a leading quote.
         memory: Bytes of memory that may be used; None for most of what is free.
-        engine: Where labels in shards are worked on: a name in `registry.ENGINES`; None decides by their size.
+        engine: Engine that processes labels in shards: a name in `registry.ENGINES`; None decides by their size.
         address: The address of a cluster of that engine; None for this machine.
     """
 
@@ -301,13 +301,13 @@ class Answered:
     Attributes:
         estimate: The estimate: of each item, or of each pattern where the labels are patterns; None where the answers
             were written part by part.
-        size: How much was answered, in words.
+        size: Number of answers, in words.
         counts: The same as numbers by name; there are always items and annotators.
-        written: Where the answers are, in words.
-        expected: How many answers should be right; None where no confidence was calibrated.
-        mistakes: How many answers are likely wrong, in one sentence; empty where that is not known.
+        written: Location of the answers, in words.
+        expected: Expected accuracy; None if the confidence is not calibrated.
+        mistakes: Sentence on the number of wrong answers; empty if it is unknown.
         scores: The scores by gold; empty without gold.
-        notices: What a person should know of the fit.
+        notices: Notices on the fit.
     """
 
     estimate: Estimate | None
@@ -335,7 +335,7 @@ class OpenedLabels(Protocol):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a person should know of the labels."""
+        """Notices on the labels."""
 
     def suggest_method(self) -> tuple[str, str]:
         """Return the name of the method that suits the labels, and why."""
@@ -350,13 +350,13 @@ FindLabels: TypeAlias = "Callable[[AggregateOptions], AbstractContextManager[Ope
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Aggregated:
-    """What `aggregate_files` did.
+    """Result of `aggregate_files`.
 
     Attributes:
         method: The truth method.
-        reason: Why it was chosen; empty when the user named it.
+        reason: Reason for the choice of method; empty if the user named it.
         answers: The answers.
-        notices: What a person should know of the labels and the fit.
+        notices: Notices on the labels and the fit.
     """
 
     method: str
@@ -371,7 +371,7 @@ class Aggregated:
 
     @property
     def expected(self) -> ExpectedAccuracy | None:
-        """How many answers should be right; None where no confidence was calibrated."""
+        """Expected accuracy; None if the confidence is not calibrated."""
         return self.answers.expected
 
     @property
@@ -381,13 +381,13 @@ class Aggregated:
 
     @property
     def message(self) -> str:
-        """The outcome in one sentence."""
+        """One-sentence summary."""
         why = f" (chosen because {self.reason})" if self.reason else ""
         return f"{self.method}{why}: {self.answers.size} -> {self.answers.written}"
 
     @property
     def confidence_message(self) -> str:
-        """How many answers are likely wrong, in one sentence; empty where that is not known."""
+        """Sentence on the number of wrong answers; empty if it is unknown."""
         return self.answers.mistakes if self.expected is not None and self.expected.n >= FEW_ANSWERS else ""
 
     def table(self) -> ResultTable:
@@ -442,7 +442,7 @@ def _choose_method(options: AggregateOptions, labels: OpenedLabels) -> tuple[Tru
         configured_method(name, seed=options.seed, dependence=parse_dependence(options.dependence)), options.iterations
     )
     if options.ties is not None or options.order is not None:
-        raise OptionError(f"--ties and --order are for majority; {name} weighs the labels and has hardly any ties.")
+        raise OptionError(f"--ties and --order require majority; {name} weighs the labels, which rarely leaves ties.")
     return method, reason
 
 
@@ -552,12 +552,12 @@ def _score(estimate: Estimate, gold: Answers) -> Mapping[str, float]:
 
 
 def check_answers(options: AggregateOptions) -> None:
-    """Refuse, before any work, what cannot be written or would be lost."""
+    """Raise an error before any work for outputs that cannot be written or would be lost."""
     save, least = options.save, options.min_confidence
     if save is not None and Path(save).exists() and (not Path(save).is_dir() or any(Path(save).iterdir())):
-        raise OptionError(f"--save: {save} is there already. Name a folder that is new or empty.")
+        raise OptionError(f"--save: {save} exists already. Choose a folder that is new or empty.")
     if least is not None and not 0 <= least <= 1:
-        raise OptionError(f"--min-confidence: {least:g} is no probability. Give one from 0 to 1.")
+        raise OptionError(f"--min-confidence must be a probability from 0 to 1, got {least:g}.")
     if least is not None and options.out == STANDARD_STREAM:
         raise OptionError("--min-confidence writes two files; name one with -o FILE.")
     check_writable(options.out, options.format)
@@ -614,12 +614,12 @@ def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) 
 
 
 def unit_noun(estimate: Estimate) -> str:
-    """Return what an answer is called."""
+    """Return the noun for an answer."""
     return "label" if estimate.offsets is None else "tag"
 
 
 def describe_estimate(estimate: Estimate) -> str:
-    """Return what was answered, in one clause."""
+    """Return a clause on the number of answers."""
     kind = (
         f"{pluralise(len(estimate.items), 'sentence')}, {pluralise(len(estimate.answer), 'token')}"
         if estimate.offsets is not None
@@ -660,8 +660,8 @@ def aggregate(
         dependence: How strongly the labels of an item depend on each other: "public" (as in public data sets) or
             "none" (return the method's own posterior).
         groups: annotator -> group. Annotators of one group count once; for the pool.
-        ordered: Whether the order of the classes means something; None to take three or more ascending numbers as
-            ordered. The pool uses it when it learns from anchors.
+        ordered: Whether the classes are ordered; None treats three or more ascending numbers as ordered. The pool uses
+            the order when it learns from anchors.
         seed: Random seed, for methods that need one.
     """
     corpus = items
@@ -679,7 +679,9 @@ def aggregate(
     if isinstance(method, str):
         method = configured_method(method, seed=seed, dependence=known)
     elif seed:
-        raise OptionError("seed: a method that is given as an object has its own. Set it there, or name the method.")
+        raise OptionError(
+            "seed: a method passed as an object has its own seed. Set it there, or pass the name of the method."
+        )
     return infer_calibrated(
         method,
         labels,
@@ -709,8 +711,8 @@ def annotator_table(labels: Any, estimate: Estimate, *, level: float = 0.95) -> 
 
     Args:
         labels: The labels that the estimate was made from, or the frame that holds them.
-        estimate: What a method believes; of the outcome of a training, its estimate.
-        level: The probability that a credible interval holds the truth.
+        estimate: The estimate of a method, or of a learned model.
+        level: Level of the credible intervals.
     """
     from crowdlogic.confidence.annotator_verdicts import annotator_table as table_of_annotators
 

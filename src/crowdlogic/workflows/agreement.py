@@ -1,4 +1,4 @@
-"""How far annotators agree, beyond chance."""
+"""Measure agreement among annotators beyond chance."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class AgreementOptions:
 
     Attributes:
         labels: The file of labels.
-        replicates: How many bootstrap replicates the intervals come from.
+        replicates: Number of bootstrap replicates for the intervals.
         level: The level of the intervals.
         seed: Random seed.
-        input: How the labels are read.
+        input: Options for reading the labels.
     """
 
     labels: str
@@ -37,7 +37,7 @@ class AgreementResult:
         labels: The file of labels.
         level: The level of the intervals.
         coefficients: The coefficients.
-        notices: What a person should know of the labels, and why a coefficient is undefined.
+        notices: Notices on the labels and on undefined coefficients.
     """
 
     labels: str
@@ -57,7 +57,7 @@ class AgreementResult:
 
 
 def measure_agreement(options: AgreementOptions) -> AgreementResult:
-    """Measure how far the annotators of a file agree."""
+    """Measure the agreement of the annotators of a file."""
     labels = options.input.read_crowd(options.labels).labels
     found = agreement(labels, replicates=options.replicates, level=options.level, seed=options.seed)
     undefined = [f"{one.title} is undefined: {one.reason}." for one in found if one.reason]

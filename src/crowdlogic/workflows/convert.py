@@ -1,4 +1,4 @@
-"""The same labels or items in another format."""
+"""Convert labels or items to another format."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ConvertOptions:
         out: The file to write.
         format: The format to write; None to take it from the suffix.
         spreadsheet_safe: Whether csv and tsv cells that a spreadsheet would read as formulas get a leading quote.
-        input: How the file is read.
+        input: Options for reading the file.
     """
 
     source: str

@@ -1,4 +1,4 @@
-"""What a file is, what it holds, what was left out, what it allows, and what to do first."""
+"""Describe a file: its contents, what was left out, what it can be used for, and what to do first."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ from crowdlogic.truth.methods import applicable_methods, needs_sequences
 from crowdlogic.workflows.aggregate import suggest_method
 from crowdlogic.workflows.inputs import InputOptions, ResultTable, guess_text_column, suggest_columns
 
-# How much a table of labels holds: items, annotators, labels, spans, gold; the figures that `doctor` shows.
+# Contents of a table of labels as counts: items, annotators, labels, spans, gold.
 
 SHOWN_CLASSES = 8
-"""How many classes are named; the others are counted."""
+"""Maximum number of classes that are named; the others are counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelFacts:
-    """What a file of labels holds.
+    """Contents of a file of labels.
 
     Attributes:
-        items: How many items there are, labelled or not.
-        unlabelled: How many of them nobody labelled.
-        single: How many of them one annotator alone labelled.
-        tokens: How many tokens the sentences have; None for documents.
-        annotators: How many annotators there are.
-        kinds: How many annotators are human, llm and code, where the file says so.
+        items: Number of items, labelled or not.
+        unlabelled: Number of items without labels.
+        single: Number of items with a single annotator.
+        tokens: Number of tokens of the sentences; None for documents.
+        annotators: Number of annotators.
+        kinds: Number of annotators that are human, llm and code, if known.
         classes: The classes, as text.
-        labels: How many labels there are; for sentences, tags.
-        annotations: How many (item, annotator) pairs there are.
-        spans: How many spans all annotators marked; None where the classes are no span tags.
-        fewest: The least number of labels that an annotator gave; for sentences, tags.
-        texts: Whether the file holds the texts or the tokens.
-        gold: How many units have a known truth in the file.
-        functions: How many annotators only ever give one class, where most labels are theirs, as those of labelling
-            functions; else 0.
+        labels: Number of labels; for sentences, of tags.
+        annotations: Number of (item, annotator) pairs.
+        spans: Number of spans marked by all annotators; None if the classes are not span tags.
+        fewest: Minimum number of labels of an annotator; for sentences, of tags.
+        texts: Whether the file contains the texts or the tokens.
+        gold: Number of units with a known truth.
+        functions: Number of annotators who only ever give one class, if most labels are theirs (labelling functions);
+            otherwise 0.
     """
 
     items: int
@@ -79,7 +79,7 @@ class LabelFacts:
         return asdict(self)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return the same as rows of a table: what, and how many."""
+        """Return the contents as rows of a table."""
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.kinds.items())
         rows = [
             ("sentences" if self.tokens is not None else "items", f"{self.items:,}{self._seldom_labelled()}"),
@@ -111,7 +111,7 @@ class LabelFacts:
 
 
 def count_labels(crowd: Crowd) -> LabelFacts:
-    """Count what a file of labels holds."""
+    """Count the contents of a file of labels."""
     labels, corpus = crowd.labels, crowd.corpus
     item, _, _ = labels.annotations()
     annotators_per_item = np.bincount(item, minlength=len(labels.items))
@@ -167,7 +167,7 @@ def count_spans(labels: CrowdLabels) -> int | None:
     return len(tags_to_spans(labels.label[order], offsets, parse_tags(labels.classes)))
 
 
-# What labels allow: truth methods, coefficients of agreement, intervals, scores, training and the report.
+# Possible uses of labels: truth methods, coefficients of agreement, intervals, scores, training and the report.
 
 FEW_LABELS = 20
 """Below this many labels, the 95 % credible interval of an annotator's reliability is wider than 0.3 or so."""
@@ -178,12 +178,12 @@ PARTIAL = "some labels say only which class it is not"
 
 @dataclass(frozen=True, kw_only=True)
 class Capability:
-    """Something that can be done with labels, or cannot.
+    """Possible use of labels.
 
     Attributes:
-        name: What it is.
-        possible: Whether the labels allow it.
-        remark: Why not, or under which limits.
+        name: Name of the use.
+        possible: Whether it is possible.
+        remark: Reason if it is not, or limitations.
     """
 
     name: str
@@ -193,13 +193,13 @@ class Capability:
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What labels allow.
+    """Possible uses of labels.
 
     Attributes:
-        methods: The truth methods that can take them.
-        refused: The truth methods that cannot, with the reason.
-        suggested: The truth method that suits them.
-        reason: Why it does.
+        methods: Truth methods that accept them.
+        refused: Truth methods that do not, with the reason.
+        suggested: Default truth method for them.
+        reason: Reason for that method.
         others: Agreement, intervals, scores, training and report.
     """
 
@@ -220,7 +220,7 @@ class Capabilities:
         }
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return the same as rows of a table: what, and whether."""
+        """Return the possible uses as rows of a table."""
         rows = [("truth methods", ", ".join(self.methods)), ("suggested", f"{self.suggested} ({self.reason})")]
         for why in dict.fromkeys(self.refused.values()):
             names = ", ".join(name for name, reason in self.refused.items() if reason == why)
@@ -232,7 +232,7 @@ class Capabilities:
 
 
 def find_capabilities(labels: CrowdLabels, facts: LabelFacts) -> Capabilities:
-    """Return what the labels allow. Nothing is fitted, so it is quick."""
+    """Return the possible uses of labels, without fitting anything."""
     suitable, partial = applicable_methods(labels), labels.negated is not None
     refused = {
         name: "it models the tags of sentences" if needs_sequences(name) and not labels.is_sequential else PARTIAL
@@ -302,7 +302,7 @@ class DoctorOptions:
 
     Attributes:
         file: The file to look at.
-        input: How it is read.
+        input: Options for reading it.
     """
 
     file: str
@@ -311,20 +311,20 @@ class DoctorOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """What is known of a file.
+    """Diagnosis of a file.
 
     Attributes:
         file: The file.
         format: The name of its format.
-        title: What the format is called.
-        contents: What the file holds, in a few words.
-        columns: Of a table: role -> the column that was taken for it.
-        unused: Of a table: the columns that were taken for nothing.
-        facts: How much it holds; None where it holds no labels of several annotators.
-        capabilities: What it allows; None likewise.
-        notices: What was left out or changed, and what looks like a mistake.
-        left_out: What an export holds that was left out or changed, counted.
-        problem: Why the file cannot be read as it is; None where it can.
+        title: Title of the format.
+        contents: Short description of its contents.
+        columns: For tables: role -> column that is used for it.
+        unused: For tables: all other columns.
+        facts: Counts of its contents; None unless it contains labels of several annotators.
+        capabilities: Possible uses; None unless it contains labels of several annotators.
+        notices: Notices on data that were left out or changed, or that look like mistakes.
+        left_out: Contents of an export that were left out or changed, counted.
+        problem: Why the file cannot be read with these options; None if it can.
         first: What to do first: sentences, or commands to copy.
     """
 
@@ -343,11 +343,11 @@ class Diagnosis:
 
     @property
     def message(self) -> str:
-        """What the file is, in one sentence."""
+        """One-sentence description of the file."""
         return f"{self.file}: {self.title}, {self.contents}."
 
     def tables(self) -> list[ResultTable]:
-        """Return what the file holds, and what it allows."""
+        """Return tables on the contents of the file and their possible uses."""
         columns, found = ["what", "found"], []
         if self.columns:
             rows = [*self.columns.items(), *([("not used", ", ".join(self.unused))] if self.unused else [])]
@@ -376,7 +376,7 @@ class Diagnosis:
 
 
 def diagnose(options: DoctorOptions) -> Diagnosis:
-    """Look at a file: what it is, what it holds, what it allows, and what to do first."""
+    """Describe a file: its contents, possible uses, and what to do first."""
     if options.file == STANDARD_STREAM:
         raise OptionError("doctor may read a file more than once, so it needs a file, not standard input.")
     found = detect_format(InputFile(options.file), options.input.format)
@@ -586,7 +586,7 @@ def _describe_other_contents(options: DoctorOptions, format: FileFormat) -> Diag
 
 
 def _attempt(read: Callable[[], Contents]) -> Contents | None:
-    """Return what a reader gives; None where it refuses."""
+    """Return the result of a reader; None if it raises an error."""
     try:
         return read()
     except (DataError, OptionError):

@@ -38,7 +38,7 @@ SHARES = frozenset(
 
 
 class TieCredit(StrEnum):
-    """Whether ties are scored in a second way, too."""
+    """Whether ties are also scored in a second way."""
 
     answered = "answered"
     """Answers are scored as they are in the file."""
@@ -53,9 +53,9 @@ class EvaluateOptions:
     Attributes:
         predicted: The file of answers, or the folder of a run or of a saved estimate.
         gold: The file of the truth; None for the gold that a run keeps.
-        scheme: How tags are read as spans.
+        scheme: How tags are converted to spans.
         ties: Whether to print `accuracy_ties_half`, too; for answers with probabilities.
-        unanswered: How items with gold and without an answer are scored.
+        unanswered: How items with gold but no answer are scored.
         columns: role -> column, for columns whose names are not recognised.
         format: The format of both files; None to take it from the suffixes.
     """
@@ -77,7 +77,7 @@ class Evaluation:
         title: What was compared.
         scores: Every score and count by name.
         by_type: For spans: the scores of each type.
-        notices: What a person should know of the two files.
+        notices: Notices on the two files.
     """
 
     title: str
@@ -184,7 +184,7 @@ def _read(options: EvaluateOptions) -> tuple[Answers, Answers]:
         return predicted, by_file[options.gold].read_answers(options.gold)
     if kept is None:
         raise OptionError(
-            f"{options.predicted} is compared with the truth, which it does not hold itself. Name a file of it: "
+            f"{options.predicted} is compared with the truth, which it does not contain. Pass a file of gold: "
             f"crowdlogic evaluate {options.predicted} gold.csv"
         )
     return predicted, kept
@@ -199,8 +199,8 @@ def _score(pair: AlignedAnswers, options: EvaluateOptions) -> tuple[dict[str, An
     if options.ties is TieCredit.half:
         if pair.beliefs is None:
             raise OptionError(
-                f"--ties half: {options.predicted} has no probabilities, so ties cannot be seen. Give answers of items "
-                f"with p_ columns, as aggregate writes them."
+                f"--ties half: {options.predicted} has no probabilities, so ties cannot be detected. Use answers with "
+                f"p_ columns, as written by aggregate."
             )
         halved = {"accuracy_ties_half": accuracy_ties_half(pair.gold, pair.predicted, pair.beliefs)}
     if pair.offsets is None or not is_span_tag_set(pair.classes):

@@ -1,4 +1,4 @@
-"""Why an item got its answer: what the classifier, each annotator and each rule contributed, in bits.
+"""Explain an answer: contributions of the classifier, each annotator and each rule, in bits.
 
 Axes: i unit, k class.
 """
@@ -20,12 +20,12 @@ from crowdlogic.workflows.report import absent_notice
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Explanation:
-    """Why an item, or one token of a sentence, got its answer.
+    """Explanation of the answer for an item, or for one token of a sentence.
 
     Attributes:
         evidence: The evidence of all units of the item.
-        units: The units that are explained.
-        absent: What cannot be told without the run's classifier, if it is not there.
+        units: The explained units.
+        absent: Notice on what cannot be explained without the run's classifier; None if it is available.
     """
 
     evidence: Evidence
@@ -34,9 +34,9 @@ class Explanation:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a person should know beside the table."""
+        """Notices shown with the table."""
         if not self.units:
-            return (f"{self.evidence.item}: has no tokens, so there is nothing to explain.",)
+            return (f"{self.evidence.item} has no tokens, so there is nothing to explain.",)
         if len(self.units) > 1:
             return ("The evidence of one token: --token N.",)
         return (*self._dependence_notice(), *self._interaction_notice(), *self.absent)
@@ -56,7 +56,10 @@ class Explanation:
         rules = self.evidence.rules
         if rules is None or rules.is_exact:
             return ()
-        return ("The rules interact here: a rule's bits are what is lost without it; the rest is what they share.",)
+        return (
+            "The rules interact here: the bits of a rule are the change when it is left out; the rest is shared by the "
+            "rules.",
+        )
 
     @property
     def heading(self) -> tuple[str, ...]:
@@ -67,7 +70,7 @@ class Explanation:
         )
 
     def tables(self) -> list[ResultTable]:
-        """Return a sentence at a glance, or a single unit source by source."""
+        """Return a table of a sentence by token, or of a single unit by source."""
         if not self.units:
             return []
         made = tokens_table(self.evidence) if len(self.units) > 1 else unit_table(self.evidence, self.units[0])
@@ -92,16 +95,18 @@ def explain(run: str, item: str, *, token: int | None = None, calibrated: bool =
     Args:
         run: The folder of the run.
         item: The name of the item.
-        token: For a sentence: one token, counted from 1; None for all.
-        calibrated: Whether the stated confidence is explained; else what was learnt.
+        token: For a sentence: number of a token, starting at 1; None for all.
+        calibrated: Whether to explain the calibrated confidence instead of the uncalibrated beliefs.
     """
     loaded = load_run(run)
     evidence = loaded.explain(item, calibrated=calibrated)
     n_units = len(evidence.q_f)
     if token is not None and loaded.estimate.offsets is None:
-        raise OptionError(f"--token {token}: {item} is a text with one answer, and no sentence. Leave --token out.")
+        raise OptionError(f"--token {token}: {item} is a text with one answer, not a sentence. Leave --token out.")
     if token is not None and token > n_units:
-        raise OptionError(f"--token {token}: the sentence {item} has {pluralise(n_units, 'token')}, counted from 1.")
+        raise OptionError(
+            f"--token {token}: the sentence {item} has only {pluralise(n_units, 'token')}. Choose one of them."
+        )
     return Explanation(
         evidence=evidence,
         units=range(n_units) if token is None else range(token - 1, token),

@@ -1,4 +1,4 @@
-"""How input files are read: one options object for all workflows that read labels, and options for several files."""
+"""Options for reading input files, shared by all workflows."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ResultTable:
-    """A small table of figures.
+    """Small table of figures.
 
     Attributes:
-        title: What it is about.
+        title: Title of the table.
         columns: The name of each column; the first one names the rows.
         rows: The cells: text, counts, floats, None where there is nothing.
     """
@@ -68,7 +68,7 @@ def percent(share: float | None, *, digits: int = 2) -> str:
     return "-" if share is None or math.isnan(share) else f"{100 * share:.{digits}f} %"
 
 
-# Places to write to, checked before the work and not after it.
+# Checks of output paths before the work starts.
 
 SAME_FORMAT = ("csv", "tsv", "xlsx", "parquet", "jsonl", "conll")
 """Formats of labels whose answers are written in the same format where no file is named."""
@@ -101,7 +101,7 @@ def answer_format(source: str, out: str, *, read_as: str | None, named: str | No
 def require_folder(path: str | Path) -> None:
     """Refuse a file whose folder does not exist."""
     if not Path(path).parent.is_dir():
-        raise OptionError(f"{path}: the folder {Path(path).parent} does not exist. Make it first.")
+        raise OptionError(f"{path}: the folder {Path(path).parent} does not exist. Create it first.")
 
 
 def check_outputs(
@@ -221,19 +221,19 @@ def relabel_path(out: str | Path) -> Path:
     return bare.with_name(f"{bare.stem}.relabel{bare.suffix}{zipped}")
 
 
-# Which columns of a table may be the item, the annotator, the label and the text, by what they hold.
+# Guess the columns of item, annotator, label and text by their contents.
 #
 # In a table of labels an item stands in several rows, each annotator once for each item, and annotators often agree.
 # Where exactly one choice of columns is like that, it is worth asking about; nothing is read by it.
 
 MOST_COLUMNS = 8
-"""Tables with more columns than this that could be something are left alone."""
+"""Maximum number of candidate columns for guessing."""
 MOST_CLASSES = 50
-"""More different values than this are hardly classes."""
+"""Maximum number of distinct values in a column of classes."""
 MOST_REPEATED = 0.1
 """Share of labels that an annotator may give to an item that they labelled already."""
 TEXT_LENGTH = 25
-"""A column whose cells have more characters than this on average holds texts."""
+"""Minimum mean number of characters of a column of texts."""
 NEEDED = ("item", "annotator", "label")
 GUESSED = (*NEEDED, "text")
 """The roles of columns that are guessed by what they hold."""
@@ -329,7 +329,7 @@ def _text_column(cells: pl.DataFrame, roles: Mapping[str, str], texts: list[str]
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions(ReadOptions):
-    """How a file of labels is read.
+    """Options for reading a file of labels.
 
     Attributes:
         format: The name of its format; None to detect it by suffix or content.
@@ -388,7 +388,7 @@ def parse_columns(texts: Iterable[str] | None) -> dict[str, str]:
     chosen: dict[str, str] = {}
     for role, name in pairs:
         if chosen.setdefault(role, name) != name:
-            raise OptionError(f"--column {role}: {chosen[role]} and {name} cannot both be it. Name one column.")
+            raise OptionError(f"--column {role} was given twice, as {chosen[role]} and {name}. Choose one column.")
     return chosen
 
 
@@ -453,8 +453,7 @@ def _require_column(role: str, column: str, headers: Mapping[str, Sequence[str] 
     if not any(header is None or column in header for header in headers.values()):
         known = list(dict.fromkeys(name for header in headers.values() for name in header or ()))
         raise OptionError(
-            f"--column {role}={column}: none of {name_list(headers)} has a column {column!r}"
-            f".{did_you_mean(column, known)}"
+            f"--column {role}={column}: no column {column!r} among {name_list(headers)}.{did_you_mean(column, known)}"
         )
 
 
@@ -466,7 +465,7 @@ def _header(path: str, format: str | None) -> list[str] | None:
     return read_table(path, format=format)[0].columns if is_table else []
 
 
-# Annotators who count once, and classes with an order: what learning from gold and merging are told beside the labels.
+# Groups of annotators that count as one, and ordered classes.
 
 TAKEN_AS_ORDERED = "The classes are numbers and taken as ordered; pass --nominal if their order is arbitrary."
 """Notice for numeric classes when gold is learnt from."""
@@ -491,7 +490,7 @@ def read_groups(path: str, labels: CrowdLabels) -> Ints:
     )
     twice = pairs.filter(pairs["annotator"].is_duplicated())
     if len(twice):
-        raise DataError(f"{path}: annotator {twice[0, 0]!r} is in several groups. Leave one of them.")
+        raise DataError(f"{path}: annotator {twice[0, 0]!r} is in several groups. Keep one of them.")
     return group_annotators(dict(pairs.drop_nulls("group").iter_rows()), labels, source=path)
 
 
@@ -532,11 +531,11 @@ def class_numbers(classes: Sequence[Any]) -> Floats | None:
 
 
 def classes_are_ordered(classes: Sequence[Any], ordered: bool | None, *, given: bool) -> bool:
-    """Return whether the order of the classes means something, and refuse an order that nobody gave.
+    """Return whether the classes are ordered; raise an error if their order is unknown.
 
     Args:
         classes: The classes.
-        ordered: What the user says; None to take three or more ascending numbers as ordered.
+        ordered: The user's choice; None treats three or more ascending numbers as ordered.
         given: Whether the user listed the classes.
     """
     numbers = class_numbers(classes)
@@ -588,4 +587,4 @@ def gold_notices(labels: CrowdLabels, gold: Ints, path: str) -> list[str]:
 
 
 GOLD_BY_PEOPLE = "Gold must come from people who did not see these labels; otherwise all figures are too high."
-"""What to do about gold made by a model."""
+"""Advice about gold made by a model."""

@@ -1,4 +1,4 @@
-"""Several truth methods on the same labels, side by side: how far they agree, and how right each is where gold is."""
+"""Compare truth methods on the same labels: agreement, and scores if there is gold."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class MethodComparison:
     """Several truth methods on the same labels.
 
     Attributes:
-        results: What each method made of them.
+        results: Result of each method.
         agreement: agreement[a, b], the share of units that methods a and b answer alike.
         default: The name of the method that `aggregate` would choose.
-        notices: What a person should know of the labels and the methods.
+        notices: Notices on the labels and the methods.
     """
 
     results: Sequence[MethodResult]

@@ -1,4 +1,4 @@
-"""A panel of judges: what it is worth, which judges are near-copies, and how often it is right."""
+"""Assess a panel of judges: effective votes, near-copies, and accuracy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ from crowdlogic.workflows.inputs import (
 )
 
 MOST_CLASSES = 12
-"""Numbers with more different values than this are scores, not classes; they need gold with fewer classes."""
+"""Maximum number of distinct numbers that are treated as classes; more are scores, which need gold with fewer
+classes."""
 STRAY = 0.5
 """A grade is stray if it is rare, and outside the scale of the others by this share of the scale."""
 RARE = 0.001
@@ -58,7 +59,7 @@ class PanelOptions:
         ordered: Whether the classes are ordered; None to take numbers with three values or more as ordered.
         out: A file for the answers; None to write none.
         seed: Random seed.
-        input: How the labels are read.
+        input: Options for reading the labels.
     """
 
     labels: str
@@ -74,13 +75,13 @@ class PanelOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PanelResult:
-    """What is known about a panel.
+    """Assessment of a panel.
 
     Attributes:
         labels: The labels, with the classes of the gold.
         gold: gold[i], UNKNOWN where it is not known.
         found: The assessment.
-        notices: What a person should know about the input.
+        notices: Notices on the input.
         replaces: The alternative annotator test of each judge; empty without labels of people.
     """
 

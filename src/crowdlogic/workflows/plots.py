@@ -29,7 +29,7 @@ from crowdlogic.truth.fitting import Progress
 from crowdlogic.workflows.aggregate import aggregate, calibrate
 
 Source = Run | Learned | Estimate | CrowdLabels
-"""What can be drawn: a run, a fit, an estimate (with its labels), or labels alone, which are aggregated as
+"""Sources of a figure: a run, a fit, an estimate (with its labels), or labels, which are aggregated as
 `crowdlogic.aggregate` does by default. An estimate of a truth method's own `infer` is calibrated first."""
 
 
@@ -38,7 +38,7 @@ class Figure:
     """A figure of the report.
 
     Attributes:
-        title: What it shows.
+        title: Title of the figure.
         svg: The figure, an SVG document with its title, legend and colours.
     """
 
@@ -63,7 +63,7 @@ class Figure:
 
 
 def plot_reliability(source: Source, labels: CrowdLabels | None = None, *, gold: Any = None) -> Figure:
-    """Return whom to trust: each annotator's reliability, with its interval, against how much they labelled.
+    """Plot each annotator's reliability, with its interval, against the number of labels.
 
     Args:
         source: A run, a fit, an estimate (then with its labels), or labels alone.
@@ -76,7 +76,7 @@ def plot_reliability(source: Source, labels: CrowdLabels | None = None, *, gold:
 def plot_confusion(
     source: Source, labels: CrowdLabels | None = None, *, annotator: Any = None, gold: Any = None
 ) -> Figure:
-    """Return what an annotator says by what is true; the one with the most labels unless named.
+    """Plot the confusion matrix of an annotator; by default, the one with the most labels.
 
     Args:
         source: A run, a fit, an estimate (then with its labels), or labels alone.
@@ -101,19 +101,19 @@ def plot_confusion(
 
 
 def plot_calibration(source: Source, labels: CrowdLabels | None = None, *, gold: Any = None) -> Figure:
-    """Return whether answers are right as often as their confidence says, by gold.
+    """Plot the accuracy of answers against their confidence, by gold.
 
     Args:
         source: A run, a fit, an estimate (then with its labels), or labels alone.
         labels: The labels of an estimate.
         gold: The truth of some items, as {item: class} or Answers; a run may have its own.
     """
-    missing = "There is no gold to compare with. Give gold = {item: class}."
+    missing = "There is no gold to compare with. Pass gold = {item: class}."
     return _figure(_inputs(source, labels, gold), "overview", "calibration", missing)
 
 
 def plot_agreement(source: Source, labels: CrowdLabels | None = None) -> Figure:
-    """Return how far annotators agree: every coefficient, with its interval.
+    """Plot every coefficient of agreement with its interval.
 
     Args:
         source: Labels, or what was made from them.
@@ -126,7 +126,7 @@ def plot_agreement(source: Source, labels: CrowdLabels | None = None) -> Figure:
 
 
 def plot_confidence(source: Source, labels: CrowdLabels | None = None) -> Figure:
-    """Return how sure the answers are.
+    """Plot the distribution of confidence.
 
     Args:
         source: A run, a fit, an estimate (then with its labels), or labels alone.
@@ -136,7 +136,7 @@ def plot_confidence(source: Source, labels: CrowdLabels | None = None) -> Figure
 
 
 def plot_training(source: Run | Learned, *, figure: str = "loss") -> Figure:
-    """Return what happened by epoch.
+    """Plot training by epoch.
 
     Args:
         source: A run or a fit.
@@ -151,7 +151,7 @@ def _inputs(source: Source, labels: CrowdLabels | None, gold: Any) -> ReportInpu
         return _inputs(aggregate(source), source, gold)
     if isinstance(source, Estimate):
         if labels is None:
-            raise DataError("An estimate alone does not hold the labels. Give them, too: plot_...(estimate, labels).")
+            raise DataError("An estimate does not contain the labels. Pass them as well: plot_...(estimate, labels).")
         source = calibrate(labels, source)
         truth = _gold_corpus(source, gold) if isinstance(gold, Mapping) else None
         return inputs_from_estimate(source, labels, truth, None if truth is not None else gold)
@@ -204,7 +204,7 @@ PAUSE = 0.1
 
 
 class NotebookProgress:
-    """A callback of truth methods (`Fitting.progress`) and of learning methods (`callback`).
+    """Callback for truth methods (`Fitting.progress`) and learning methods (`callback`).
 
     Outside a notebook it does nothing. What was shown last stays in `text`.
     """

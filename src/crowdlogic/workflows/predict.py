@@ -1,4 +1,4 @@
-"""New items to answers: what a trained run predicts, and how right it is where gold is known."""
+"""Predict new items with a run, and score the predictions if gold is known."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PREDICTORS = {
     "student": "the classifier alone (student)",
     "teacher": "the classifier with the rules (teacher)",
 }
-"""Who answered, in words."""
+"""Descriptions of the predictors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +41,8 @@ class PredictOptions:
         run: The folder of the run.
         items: The file of items.
         out: The file for the answers.
-        student: Whether the classifier answers alone, without the rules.
-        calibrated: Whether the confidence is put on the scale that the run found; else it is as learnt.
+        student: Whether to use the classifier alone, without the rules.
+        calibrated: Whether to calibrate the confidence.
         tables: Facts for predicates, as Name=file.
         format: The format of the answers; None to take it from the suffix.
         spreadsheet_safe: Whether csv and tsv cells that a spreadsheet would read as formulas get a leading quote.
@@ -62,7 +62,7 @@ class PredictOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Predicted:
-    """What `predict` did.
+    """Result of `predict`.
 
     Attributes:
         estimate: The answers.
@@ -70,7 +70,7 @@ class Predicted:
             (where there are no rules).
         score: The name of the score by the items' gold, and its value; None where nothing is scored.
         out: The file of the answers.
-        notices: What a person should know.
+        notices: Notices on the items.
     """
 
     estimate: Estimate
@@ -81,7 +81,7 @@ class Predicted:
 
     @property
     def message(self) -> str:
-        """The outcome in one sentence."""
+        """One-sentence summary."""
         scored = "" if self.score is None else f", {self.score[0]} {percent(self.score[1])} by its gold"
         method = self.estimate.method.removesuffix(f" {self.predictor}")
         count = pluralise(len(self.estimate.items), "item")
@@ -123,8 +123,8 @@ def _read_items(options: PredictOptions, *, sequential: bool) -> tuple[Corpus, l
     read, notices = _read_texts(options)
     if read.is_sequential and not sequential:
         raise CorpusError(
-            f"{options.items}: holds sentences of tokens, and {options.run} learnt from whole documents. "
-            f"Give items with a text each."
+            f"{options.items}: contains tokenised sentences, but {options.run} was trained on documents. Supply items "
+            f"with one text each."
         )
     if not sequential or read.is_sequential:
         return read, notices
@@ -148,7 +148,9 @@ def _read_texts(options: PredictOptions) -> tuple[Corpus, list[str]]:
     numbered = number_items(table, given.columns)
     if numbered is None:
         return given.read_corpus(options.items), []
-    notice = f"{options.items}: no column names the items, so they are numbered from 0 on, in the order of the file."
+    notice = (
+        f"{options.items}: no column contains names of items, so they are numbered from 0 in the order of the file."
+    )
     return corpus_from_table(numbered, source, given.columns), [notice]
 
 

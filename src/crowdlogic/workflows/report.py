@@ -1,4 +1,4 @@
-"""A run or an estimate to one page: whom to trust, which labels to check, which rules to keep."""
+"""Write a report on a run, an estimate or labels as one HTML page."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class ReportOptions:
         evidence: For a run: whether doubtful items are explained.
         max_items: Maximum number of doubtful items.
         seed: Random seed.
-        input: How the labels are read.
+        input: Options for reading the labels.
     """
 
     folder: str
@@ -124,7 +124,7 @@ class ReportOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WrittenReport:
-    """What `write_report` did.
+    """Result of `write_report`.
 
     Attributes:
         report: The report.
@@ -203,7 +203,7 @@ def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tu
     if options.labels is not None:
         raise OptionError(f"{options.folder}: is a file of labels itself. Leave --labels out, or name an estimate.")
     if options.folder == STANDARD_STREAM:
-        raise OptionError("A report reads its labels twice: name a file, and not standard input.")
+        raise OptionError("A report reads its labels twice, so it needs a file, not standard input.")
     by_file = options.input.by_file(options.folder, options.items, options.gold)
     own = by_file[options.folder]
     gold = None if options.gold is None else by_file[options.gold].read_answers(options.gold)
@@ -245,7 +245,7 @@ def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Expl
             f"`aggregate --save` wrote."
         )
     if options.labels is None:
-        raise OptionError(f"{home}: an estimate has no votes in it. Give the labels it was made from: --labels FILE.")
+        raise OptionError(f"{home}: an estimate does not contain the labels. Pass them: --labels FILE.")
     by_file = options.input.by_file(options.labels, options.items, options.gold)
     gold = None if options.gold is None else by_file[options.gold].read_answers(options.gold)
     crowd = by_file[options.labels].read_crowd(options.labels)
@@ -257,7 +257,7 @@ def _run_inputs(
     home: Path, gold: Answers | None, options: ReportOptions
 ) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
     if options.labels is not None or options.items is not None:
-        raise OptionError(f"{home}: a run has its labels and items in it. Leave --labels and --items out.")
+        raise OptionError(f"{home}: a run contains its labels and items. Leave --labels and --items out.")
     record = read_run(home)
     absent = () if record.rules is None else missing_functions(record.rules)
     if absent or not options.evidence:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from inspect import signature
 from pathlib import Path
 
 from crowdlogic.confidence import annotator_verdicts as drift
@@ -12,6 +13,7 @@ from crowdlogic.extensions.review.next import MAX_PLANNED
 from crowdlogic.reporting.inputs import ReportLimits
 from crowdlogic.reporting.pages import annotators, comparison, labels, overview, rules, training
 from crowdlogic.reporting.pages import annotators as pairs
+from crowdlogic.truth.near_copies import find_similar
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "report.md"
 
@@ -25,6 +27,7 @@ def points(share: float) -> str:
 
 
 LIMITS = ReportLimits()
+NEAR_COPIES = signature(find_similar).parameters["false_discovery_rate"].default
 STATED = {
     "What": [
         f"the upper end of the {percent(scores.LEVEL)} credible interval",
@@ -59,6 +62,7 @@ STATED = {
         f"skill below {percent(flags.CARELESS_FRACTION)} of the median annotator's",
         f"certainly below {percent(flags.CARELESS_UPPER_END)} of it",
         f"an F1 certainly below {percent(flags.CARELESS_SPANS)} of what the best quarter",
+        f"permutation test, false discovery rate {percent(NEAR_COPIES)}",
         f"false discovery rate over all annotators {percent(drift.FALSE_DISCOVERY_RATE)}",
         f"by at least {points(drift.LEAST_FALL)} from the first to the last of {drift.BINS} equal parts",
         f"from {drift.LEAST_ANNOTATIONS} annotations on",

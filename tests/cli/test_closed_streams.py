@@ -63,6 +63,18 @@ def test_files_are_written_when_their_summary_cannot_be_printed(folder: Path, wo
         assert newest.is_dir() or pl.read_csv(newest)["item"].is_in(["u", "v"]).all()
 
 
+def test_a_table_that_nobody_reads_is_no_error() -> None:
+    code = (
+        "import os, sys; from crowdlogic.cli.console import show_tables, summary; "
+        "from crowdlogic.workflows.inputs import ResultTable; read, write = os.pipe(); os.close(read); os.dup2(write, 1)\n"
+        "with summary():\n    show_tables(ResultTable(title='t', columns=('a',), rows=(('x',),)))\n    sys.stdout.flush()"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("redirected", ["2>&-", "2>/dev/full", ">&- 2>&-"])
 def test_exit_codes_stay_when_nothing_can_be_said(folder: Path, redirected: str) -> None:
     assert crowdlogic("aggregate none.csv -o out.csv", redirected, folder).returncode == 2

@@ -165,7 +165,11 @@ def show_tables(*tables: ResultTable) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console(file=sys.stdout, highlight=False)
+    class PipeConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would exit with 1
+
+    console = PipeConsole(file=sys.stdout, highlight=False)
     if not console.is_terminal:
         console.width = FALLBACK_WIDTH
     for table in tables:

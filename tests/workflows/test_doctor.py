@@ -182,3 +182,14 @@ def test_columns_of_unknown_names_are_guessed_by_what_they_hold(tmp_path: Path) 
         f"By what the columns hold, this may be it: crowdlogic doctor {tmp_path}/tickets.csv --column item=Vorgang "
         f"--column annotator=Wer --column label=Urteil"
     )
+
+
+@pytest.mark.parametrize(
+    ("names", "is_panel"), [(("gpt-4o", "claude-3"), True), (("ann", "bob"), False), (("ann", "gpt-4o"), False)]
+)
+def test_judges_are_sent_to_the_panel_command(names: tuple[str, str], is_panel: bool, tmp_path: Path) -> None:
+    rows = "".join(f"i{i},{name},{'xy'[i % 2]}\n" for i in range(4) for name in names)
+
+    found = look(tmp_path, f"item,annotator,label\n{rows}")
+
+    assert (f"crowdlogic panel {tmp_path}/f.csv" in found.first) == is_panel

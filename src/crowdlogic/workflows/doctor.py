@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -419,7 +420,15 @@ def _describe_crowd(options: DoctorOptions, format: FileFormat, crowd: Crowd) ->
         capabilities=find_capabilities(crowd.labels, facts),
         notices=tuple(crowd.labels.intake.messages()),
         left_out=crowd.labels.intake.left_out,
-        first=tuple(_first_steps(options, format, facts, partial=crowd.labels.negated is not None)),
+        first=tuple(
+            _first_steps(
+                options,
+                format,
+                facts,
+                partial=crowd.labels.negated is not None,
+                has_judges=looks_like_panel(crowd.labels),
+            )
+        ),
     )
 
 
@@ -449,7 +458,25 @@ def _answers_file(format: FileFormat, facts: LabelFacts) -> str:
     return "truth.conll" if facts.tokens is not None else "truth.csv"
 
 
-def _first_steps(options: DoctorOptions, format: FileFormat, facts: LabelFacts, *, partial: bool) -> Iterator[str]:
+MODEL_NAMES = re.compile(
+    r"gpt|claude|llama|gemini|gemma|mistral|mixtral|qwen|deepseek|judge|\bllm\b|\bphi-?\d", flags=re.IGNORECASE
+)
+"""Parts of the names of language models and judges."""
+
+
+def looks_like_panel(labels: CrowdLabels) -> bool:
+    """Return whether most annotators of single items seem to be language models, by their kind or their names."""
+    kinds = labels.kind or ("",) * len(labels.annotators)
+    models = sum(
+        kind == "llm" or (kind != "human" and MODEL_NAMES.search(str(name)) is not None)
+        for kind, name in zip(kinds, labels.annotators.to_list(), strict=True)
+    )
+    return not labels.is_sequential and models >= 2 and 2 * models > len(labels.annotators)
+
+
+def _first_steps(
+    options: DoctorOptions, format: FileFormat, facts: LabelFacts, *, partial: bool, has_judges: bool
+) -> Iterator[str]:
     """Yield the commands to begin with, most useful first."""
     source = f"{shlex.quote(options.file)}{_given_words(options)}"
     answers = _answers_file(format, facts)
@@ -470,6 +497,8 @@ def _first_steps(options: DoctorOptions, format: FileFormat, facts: LabelFacts, 
         yield f"crowdlogic rules suggest {source}{items} -o suggested.rules"
     elif not partial:
         yield f"crowdlogic agreement {source}"
+        if has_judges:
+            yield f"crowdlogic panel {source}"
     yield f"crowdlogic aggregate {source} -o {answers} --annotators annotators.csv"
     if not partial:
         yield f"crowdlogic report {source} -o report.html"

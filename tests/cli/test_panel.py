@@ -229,3 +229,24 @@ def test_gold_made_by_a_model_is_pointed_out(run: Run, column: str, value: str, 
 
     assert said in panel.err
     assert said in answers.err
+
+
+def test_two_versions_of_a_judge_are_compared(run: Run) -> None:
+    table, truth = judges(11, skills=[0.7, 0.8, 0.6], items=200)
+    newer = table[:, 0].copy()
+    newer[:40] = truth[:40]  # the new version is right on the first 40 items, and otherwise the same
+    write_panel(np.column_stack([table, newer]), truth, gold=60, names=["v1", "b", "c", "v2"])
+    wrong = table[:40, 0] != truth[:40]
+
+    done = run("panel", "labels.csv", "--gold", "gold.csv", "--versions", "v1,v2", "--json")
+    unknown = run("panel", "labels.csv", "--versions", "v1,v3")
+    single = run("panel", "labels.csv", "--versions", "v1")
+
+    change = json.loads(done.out)["change"]
+    assert (change["common"], change["changed"], change["gold"]) == (200, wrong.sum(), 60)
+    assert (change["better"], change["worse"]) == (wrong.sum(), 0)
+    assert change["p_value"] == pytest.approx(2.0 ** (1 - wrong.sum()))  # all changes go one way
+    assert "From v1 to v2" in done.err
+    assert (unknown.code, single.code) == (2, 2)
+    assert "No annotator is called 'v3'" in unknown.err
+    assert "--versions takes two judges" in single.err

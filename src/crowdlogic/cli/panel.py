@@ -11,7 +11,7 @@ import typer
 from crowdlogic.cli.console import say, show_tables, summary
 from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
 from crowdlogic.cli.options import GroupsOption, JsonOption, LabelsFile, OrderedOption, SeedOption, reads_labels
-from crowdlogic.workflows.inputs import InputOptions
+from crowdlogic.workflows.inputs import InputOptions, parse_names
 from crowdlogic.workflows.panel import PanelOptions, assess_panel
 
 
@@ -51,6 +51,8 @@ class PanelOutput(Output):
         unknown: Why the range is unknown.
         answers: Number of items with an answer.
         gold: Gold used for estimation: items, mistakes; null without gold.
+        change: With --versions: old, new, common, changed, most_from, most_to, most_count, gold, better, worse,
+            p_value; null without it.
     """
 
     judges: Sequence[JudgeOutput]
@@ -59,6 +61,7 @@ class PanelOutput(Output):
     unknown: str | None
     answers: int
     gold: Mapping[str, float] | None
+    change: Mapping[str, Any] | None
 
 
 OUTPUTS = {"panel": PanelOutput}
@@ -83,6 +86,10 @@ def command(
             "--people", metavar="FILE", help="Labels by people, to test whether a judge may replace a person."
         ),
     ] = None,
+    versions: Annotated[
+        str | None,
+        typer.Option("--versions", metavar="OLD,NEW", help="Two versions of a judge, to see what changed."),
+    ] = None,
     ordered: OrderedOption = None,
     seed: SeedOption = 0,
     input: InputOptions,
@@ -97,6 +104,7 @@ def command(
         people=people,
         gold_is_random=not chosen,
         ordered=ordered,
+        versions=parse_names(versions),
         out=out,
         seed=seed,
         input=input,

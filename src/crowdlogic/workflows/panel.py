@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,11 @@ from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.intake.columns import find_roles
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, find_codes
 from crowdlogic.data.names import as_text, find
 from crowdlogic.data.reading import read_table, write_estimate
 from crowdlogic.data.wording import list_names, percent, pluralise
-from crowdlogic.errors import DataError, LabelError, name_list
+from crowdlogic.errors import DataError, LabelError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.workflows.inputs import (
     TAKEN_AS_ORDERED,
@@ -42,6 +43,8 @@ STRAY = 0.5
 """A grade is stray if it is rare, and outside the scale of the others by this share of the scale."""
 RARE = 0.001
 """A grade that is stray is given to less than this share of the labels, if there are many."""
+MAX_P_VALUE = 0.05
+"""Below this, a change between versions is more than chance."""
 FOLDS = 5
 """A judge is picked on the other folds of the gold."""
 
@@ -57,6 +60,7 @@ class PanelOptions:
         people: A file of labels of the same items by people, to test whether a judge may replace a person.
         gold_is_random: Whether the gold items are a random sample of the items.
         ordered: Whether the classes are ordered; None to take numbers with three values or more as ordered.
+        versions: Two judges, the old and the new version of one, to compare; None for no comparison.
         out: A file for the answers; None to write none.
         seed: Random seed.
         input: Options for reading the labels.
@@ -68,9 +72,56 @@ class PanelOptions:
     people: str | None = None
     gold_is_random: bool = True
     ordered: bool | None = None
+    versions: Sequence[str] | None = None
     out: str | None = None
     seed: int = 0
     input: InputOptions = field(default_factory=InputOptions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionChange:
+    """What changed between two versions of a judge.
+
+    Attributes:
+        old: The old version.
+        new: The new version.
+        common: Number of items that both labelled.
+        changed: Number of these with different answers.
+        most_from: Old answer of the most frequent change; None without changes.
+        most_to: Its new answer.
+        most_count: How often it occurs.
+        gold: Number of common items with gold.
+        better: Gold items that only the new version answers correctly.
+        worse: Gold items that only the old version answers correctly.
+        p_value: Of the exact test that both are equally often right (McNemar); 1 without gold.
+    """
+
+    old: str
+    new: str
+    common: int
+    changed: int
+    most_from: str | None
+    most_to: str | None
+    most_count: int
+    gold: int
+    better: int
+    worse: int
+    p_value: float
+
+    def sentence(self) -> str:
+        """Return the change in words."""
+        if not self.common:
+            return f"{self.old} and {self.new} have no item in common."
+        said = f"From {self.old} to {self.new}, {percent(self.changed / self.common)} of {self.common:,} answers change"
+        if self.most_from is not None:
+            said += f", most often from {self.most_from} to {self.most_to} ({self.most_count:,})"
+        if not self.gold:
+            return f"{said}. Only gold shows whether they get better: give it with --gold."
+        sure = "more than chance explains" if self.p_value < MAX_P_VALUE else "which may be chance"
+        return (
+            f"{said}. On {pluralise(self.gold, 'gold item')} {self.better:,} get better and {self.worse:,} worse, "
+            f"{sure} (p = {self.p_value:.2g})."
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,6 +141,7 @@ class PanelResult:
     found: Assessment
     notices: tuple[str, ...]
     replaces: tuple[AlternativeAnnotator | None, ...] = ()
+    change: VersionChange | None = None
 
     @property
     def names(self) -> list[str]:
@@ -146,6 +198,8 @@ class PanelResult:
             said.append(f"The {size} most doubtful items contain about {shares} of the mistakes.")
         if found.gold_note:
             said.append(found.gold_note)
+        if self.change is not None:
+            said.append(self.change.sentence())
         tested = [(name, one) for name, one in zip(names, self.replaces, strict=False) if one is not None]
         if tested:
             able = list_names([name for name, one in tested if one.passes]) or "no judge"
@@ -228,6 +282,7 @@ class PanelResult:
             else {"low": wrong[0], "high": wrong[1], "source": "gold" if found.calibration.checked else "labels"},
             "unknown": found.calibration.unknown or None,
             "answers": len(found.doubtful),
+            "change": None if self.change is None else asdict(self.change),
             "gold": None
             if found.learnt is None
             else {"items": len(found.learnt.truth), "mistakes": found.learnt.mistakes},
@@ -276,7 +331,48 @@ def assess_panel(options: PanelOptions) -> PanelResult:
         replaces = compare_with_people(
             labels, by_file[options.people].read_crowd(options.people).labels, options.people
         )
-    return PanelResult(labels=labels, gold=gold, found=found, notices=tuple(notices), replaces=replaces)
+    change = None if options.versions is None else compare_versions(labels, gold, options.versions)
+    return PanelResult(labels=labels, gold=gold, found=found, notices=tuple(notices), replaces=replaces, change=change)
+
+
+def compare_versions(labels: CrowdLabels, gold: Ints, versions: Sequence[str]) -> VersionChange:
+    """Compare the answers of two versions of a judge on the items that both labelled.
+
+    Args:
+        labels: The labels.
+        gold: gold[i], UNKNOWN where it is not known.
+        versions: The names of the old and the new version.
+    """
+    from scipy.stats import binomtest
+
+    if len(versions) != 2:
+        raise OptionError(f"--versions takes two judges, the old and the new version, got {len(versions)}.")
+    old, new = find_codes(versions, as_text(labels.annotators), "annotator")
+    said = np.full((2, labels.n_units), UNKNOWN)  # said[version, i]
+    for row, j in enumerate((old, new)):
+        own = labels.annotator == j
+        said[row, labels.unit[own]] = labels.label[own]
+    common = np.flatnonzero((said != UNKNOWN).all(axis=0))
+    before, after = said[:, common]
+    moved = np.flatnonzero(before != after)
+    pairs, counts = np.unique(np.stack([before, after])[:, moved], axis=1, return_counts=True)
+    most = int(counts.argmax()) if len(moved) else None
+    truth = gold[common]
+    was_right, is_right = (truth != UNKNOWN) & (before == truth), (truth != UNKNOWN) & (after == truth)
+    better, worse = int((is_right & ~was_right).sum()), int((was_right & ~is_right).sum())
+    return VersionChange(
+        old=str(versions[0]),
+        new=str(versions[1]),
+        common=len(common),
+        changed=len(moved),
+        most_from=None if most is None else str(labels.classes[int(pairs[0, most])]),
+        most_to=None if most is None else str(labels.classes[int(pairs[1, most])]),
+        most_count=0 if most is None else int(counts[most]),
+        gold=int((truth != UNKNOWN).sum()),
+        better=better,
+        worse=worse,
+        p_value=float(binomtest(better, better + worse).pvalue) if better + worse else 1.0,
+    )
 
 
 def compare_with_people(

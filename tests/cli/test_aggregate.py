@@ -314,7 +314,7 @@ def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
         ),
         (
             ["l.csv", "-m", "ibcc", "-o", "o.csv", "--min-confidence", "2"],
-            "--min-confidence: 2 is no probability. Give one from 0 to 1.\n",
+            "--min-confidence must be a probability from 0 to 1, got 2.\n",
         ),
         (
             ["l.csv", "-m", "ibcc", "-o", "o.csv", "--annotators", "no/a.csv"],
@@ -384,7 +384,7 @@ def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
         ),
         (
             ["-o", "o.csv", "--min-confidence", "90"],
-            "crowdlogic: --min-confidence: 90 is no probability. Give one from 0 to 1.\n",
+            "crowdlogic: --min-confidence must be a probability from 0 to 1, got 90.\n",
         ),
         (
             ["-o", "-", "--min-confidence", "0.9"],

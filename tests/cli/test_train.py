@@ -179,7 +179,7 @@ def test_a_rule_that_contradicts_the_labels_is_named(run: Run, reviews: Simulati
             [*WORDS[1:], "--model", "bert"],
             f"No classifier is called 'bert'. There are {', '.join(CLASSIFIERS)}.",
         ),
-        ([*WORDS[1:], "--set", "epoch=3"], "epoch: there is no such option. Did you mean 'limits.epochs'?"),
+        ([*WORDS[1:], "--set", "epoch=3"], "epoch: unknown option. Did you mean 'limits.epochs'?"),
         (
             [*WORDS[1:], "--set", "strength"],
             "--set 'strength': write name=value, such as projector.strength=4 or classifier.filters=50.",
@@ -197,13 +197,13 @@ def test_a_rule_that_contradicts_the_labels_is_named(run: Run, reviews: Simulati
         ),
         (
             [*WORDS[1:], "--column", "label=my_tag"],
-            "--column label=my_tag: none of items.csv, labels.csv has a column 'my_tag'.",
+            "--column label=my_tag: no column 'my_tag' in items.csv, labels.csv.",
         ),
         (["--labels", "l\udcff.csv"], "l\\udcff.csv: the file's name is not UTF-8. Rename the file."),
         (["--config", "three.toml"], "three.toml: set: 3 given where a table is expected."),
-        (["--config", "odd.toml"], "odd.toml: label: there is no such option. Did you mean 'labels'?"),
+        (["--config", "odd.toml"], "odd.toml: label: unknown option. Did you mean 'labels'?"),
         ([*WORDS[1:], "-o", "no/out"], "no/out: the folder no does not exist. Create it first."),
-        ([*WORDS[1:], "-o", "other"], "other: holds other files and no run. Name a new or an empty folder."),
+        ([*WORDS[1:], "-o", "other"], "other: contains other files and no run. Choose a new or an empty folder."),
         ([*WORDS[1:], "--table", "Near"], "--table 'Near': write Name=file, such as Similar=similar.csv."),
     ],
 )
@@ -246,7 +246,7 @@ def test_a_folder_that_holds_a_run_is_not_written_over(run: Run, reviews: Simula
     resumed = run("train", "--resume", "-o", "out")
 
     assert (again.code, resumed.code) == (2, 2)
-    assert again.err == "crowdlogic: out: holds a run that is done. Name another folder, or remove this one first.\n"
+    assert again.err == "crowdlogic: out: contains a completed run. Choose another folder, or remove this one first.\n"
     assert resumed.err == (
         "crowdlogic: out: this run is done, and there is nothing to resume. Use it with predict, explain or report, or "
         "train into another folder.\n"

@@ -248,7 +248,7 @@ def test_the_damage_is_named(whole: Path, tmp_path: Path) -> None:
         "missing": f"(no 'rules').{end}",
         "order": f"(config.json and labels.parquet have the classes in different orders).{end}",
         "shape": f"(annotators.safetensors: confusion is (2, 2, 2) where (5, 2, 2) is expected).{end}",
-        "type": f"(crowd.parquet: label holds what is not a whole number).{end}",
+        "type": f"(crowd.parquet: label contains values that are not integers).{end}",
     }
 
 

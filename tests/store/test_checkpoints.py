@@ -379,13 +379,13 @@ def test_a_state_without_a_sound_trace_is_refused(tmp_path: Path, trace: Any) ->
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"prior": None}, "the checkpoint holds confusion where confusion, prior are expected"),
-        ({"more": np.zeros(1)}, "the checkpoint holds confusion, prior, more where confusion, prior are expected"),
+        ({"prior": None}, "the checkpoint contains confusion where confusion, prior are expected"),
+        ({"more": np.zeros(1)}, "the checkpoint contains confusion, prior, more where confusion, prior are expected"),
         ({"prior": np.zeros(3)}, r"prior is float64 \(3,\) where float64 \(2,\) is expected"),
         ({"prior": np.zeros(2, np.float32)}, r"prior is float32 \(2,\) where float64 \(2,\) is expected"),
-        ({"prior": np.array([np.nan, 1])}, "prior holds NaN or infinities"),
-        ({"prior": np.array([1e300, 1])}, "prior holds NaN or infinities"),
-        ({"prior": np.array([-1.0, 1])}, "prior holds negative numbers"),
+        ({"prior": np.array([np.nan, 1])}, "prior contains NaN or infinities"),
+        ({"prior": np.array([1e300, 1])}, "prior contains NaN or infinities"),
+        ({"prior": np.array([-1.0, 1])}, "prior contains negative numbers"),
     ],
 )
 def test_a_state_must_be_like_the_one_that_the_fit_begins_with(changes: dict[str, Any], message: str) -> None:

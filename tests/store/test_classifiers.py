@@ -22,7 +22,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
         (
             "linear",
             {"ridg": 1},
-            "ridg: there is no such option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits, idf_power, ngram_weight.",
+            "ridg: unknown option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits, idf_power, ngram_weight.",
         ),
         ("linear", {"ridge": "much"}, "ridge: 'much' given where a number is expected."),
         ("linear", {"steps": 2.5}, "steps: 2.5 given where a whole number is expected."),
@@ -32,7 +32,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
         ("kim-cnn", {"windows": [3, "4"]}, "windows: [3, '4'] given where a list is expected."),
         ("kim-cnn", {"vectors": "glove.txt"}, "vectors: word vectors are data, and no option."),
         ("kim-cnn", {"training": 3}, "training: 3 given where a table is expected."),
-        ("kim-cnn", {"training": {"epochs": 3}}, "training.epochs: there is no such option."),
+        ("kim-cnn", {"training": {"epochs": 3}}, "training.epochs: unknown option."),
         (
             "kim-cnn",
             {"training": {"batch_size": "x"}},

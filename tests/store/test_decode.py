@@ -93,15 +93,15 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"epoch": 3}, f"epoch: there is no such option. Did you mean 'limits.epochs'? There are {OPTIONS}."),
+        ({"epoch": 3}, f"epoch: unknown option. Did you mean 'limits.epochs'? There are {OPTIONS}."),
         (
             {"strength": 3},
-            f"strength: there is no such option. Did you mean 'projector.strength'? There are {OPTIONS}.",
+            f"strength: unknown option. Did you mean 'projector.strength'? There are {OPTIONS}.",
         ),
-        ({"los": "plain"}, f"los: there is no such option. Did you mean 'loss'? There are {OPTIONS}."),
+        ({"los": "plain"}, f"los: unknown option. Did you mean 'loss'? There are {OPTIONS}."),
         (
             {"classifier": {"ridges": 3}},
-            "classifier.ridges: there is no such option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits, idf_power, ngram_weight.",
+            "classifier.ridges: unknown option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits, idf_power, ngram_weight.",
         ),
         ({"classifier": {"ridge": "much"}}, "classifier.ridge: 'much' given where a number is expected."),
         ({"projector": {"strength": True}}, "projector.strength: True given where a number is expected."),
@@ -166,7 +166,7 @@ def test_a_nested_dataclass_that_is_not_there_yet_is_made() -> None:
         ({"corners": [["x"]], "names": []}, "grid.corners: [['x']] given where a list is expected."),
         ({"corners": 3, "names": []}, "grid.corners: 3 given where a list is expected."),
         ({"corners": [1.0], "names": [1.5]}, "grid.names: [1.5] given where a list is expected."),
-        ({"corners": [1.0], "names": [], "sizes": 3}, "grid.sizes: there is no such option. Did you mean 'size'?"),
+        ({"corners": [1.0], "names": [], "sizes": 3}, "grid.sizes: unknown option. Did you mean 'size'?"),
     ],
 )  # fmt: skip
 def test_a_nested_dataclass_that_cannot_be_made_is_refused(grid: dict[str, Any], line: str) -> None:

@@ -58,8 +58,8 @@ def test_what_is_someone_elses_is_refused(tmp_path: Path, resume: bool) -> None:
         "done": "done: this run is done, and there is nothing to resume. Use it with predict, explain or report, or train "
         "into another folder."
         if resume
-        else "done: holds a run that is done. Name another folder, or remove this one first.",
-        "other": "other: holds other files and no run. Name a new or an empty folder.",
+        else "done: contains a completed run. Choose another folder, or remove this one first.",
+        "other": "other: contains other files and no run. Choose a new or an empty folder.",
         "file": "file: is a file. Name a folder for the run.",
         "no/run": f"no/run: the folder {tmp_path}/no does not exist. Create it first.",
     }

@@ -82,13 +82,25 @@ Change = Callable[[pl.DataFrame], pl.DataFrame]
     ("change", "line"),
     [
         (lambda table: table.drop("unit"), "crowd.parquet: no column 'unit'"),
-        (lambda table: table.with_columns(label=pl.lit("x")), "crowd.parquet: label holds what is not a whole number"),
-        (lambda table: table.with_columns(label=pl.lit(0.5)), "crowd.parquet: label holds what is not a whole number"),
-        (lambda table: table.with_columns(unit=pl.lit(None)), "crowd.parquet: unit holds what is not a whole number"),
-        (lambda table: table.with_columns(weight=pl.lit("x")), "crowd.parquet: weight holds what is not a number"),
+        (
+            lambda table: table.with_columns(label=pl.lit("x")),
+            "crowd.parquet: label contains values that are not integers",
+        ),
+        (
+            lambda table: table.with_columns(label=pl.lit(0.5)),
+            "crowd.parquet: label contains values that are not integers",
+        ),
+        (
+            lambda table: table.with_columns(unit=pl.lit(None)),
+            "crowd.parquet: unit contains values that are not integers",
+        ),
+        (
+            lambda table: table.with_columns(weight=pl.lit("x")),
+            "crowd.parquet: weight contains values that are not numbers",
+        ),
         (
             lambda table: table.with_columns(time=pl.lit(None, pl.Float64)),
-            "crowd.parquet: time holds what is not a number",
+            "crowd.parquet: time contains values that are not numbers",
         ),
     ],
 )
@@ -103,7 +115,7 @@ def test_a_table_of_labels_that_does_not_fit_is_refused(change: Change, line: st
     ("people", "line"),
     [
         (PEOPLE.rename({"annotator": "name"}), "annotators.parquet: no column 'annotator'"),
-        (PEOPLE.with_columns(kind=pl.lit(3)), "annotators.parquet: kind holds what is not text"),
+        (PEOPLE.with_columns(kind=pl.lit(3)), "annotators.parquet: kind contains values that are not text"),
     ],
 )
 def test_a_table_of_annotators_that_does_not_fit_is_refused(people: pl.DataFrame, line: str) -> None:
@@ -117,11 +129,11 @@ def test_a_table_of_annotators_that_does_not_fit_is_refused(people: pl.DataFrame
     ("corpus", "change", "line"),
     [
         (DOCUMENTS, lambda table: table.drop("item"), "items.parquet: no column 'item'"),
-        (DOCUMENTS, lambda table: table.with_columns(text=pl.lit(3)), "items.parquet: text holds what does not belong there"),
-        (DOCUMENTS, lambda table: table.with_columns(gold=pl.lit(0.5)), "items.parquet: gold holds what does not belong there"),
-        (SENTENCES, lambda table: table.with_columns(tokens=pl.lit("x")), "items.parquet: tokens holds what does not belong there"),
-        (SENTENCES, lambda table: table.with_columns(length=-pl.col("length")), "items.parquet: length holds what is not a length"),
-        (SENTENCES, lambda table: table.with_columns(length=pl.lit("x")), "items.parquet: length holds what is not a whole number"),
+        (DOCUMENTS, lambda table: table.with_columns(text=pl.lit(3)), "items.parquet: text contains invalid values"),
+        (DOCUMENTS, lambda table: table.with_columns(gold=pl.lit(0.5)), "items.parquet: gold contains invalid values"),
+        (SENTENCES, lambda table: table.with_columns(tokens=pl.lit("x")), "items.parquet: tokens contains invalid values"),
+        (SENTENCES, lambda table: table.with_columns(length=-pl.col("length")), "items.parquet: length contains invalid lengths"),
+        (SENTENCES, lambda table: table.with_columns(length=pl.lit("x")), "items.parquet: length contains values that are not integers"),
     ],
 )  # fmt: skip
 def test_a_table_of_items_that_does_not_fit_is_refused(corpus: Corpus, change: Change, line: str) -> None:
@@ -138,10 +150,10 @@ def test_a_table_of_items_that_does_not_fit_is_refused(corpus: Corpus, change: C
         (lambda table: table.drop("rules_y"), "labels.parquet: no column 'rules_y'"),
         (lambda table: table.reverse(), "labels.parquet and items.parquet are not of the same items"),
         (lambda table: table.select(table.columns[::-1]), "config.json and labels.parquet have the classes in different orders"),
-        (lambda table: table.with_columns(p_x=pl.lit("x")), "labels.parquet: p_x holds what is not a probability"),
-        (lambda table: table.with_columns(p_x=pl.lit(None, pl.Float64)), "labels.parquet: p_x holds what is not a probability"),
-        (lambda table: table.with_columns(p_x=pl.lit(1.5)), "labels.parquet: p_x holds what is not a probability"),
-        (lambda table: table.with_columns(p_x=pl.lit(np.nan)), "labels.parquet: p_x holds what is not a probability"),
+        (lambda table: table.with_columns(p_x=pl.lit("x")), "labels.parquet: p_x contains values that are not probabilities"),
+        (lambda table: table.with_columns(p_x=pl.lit(None, pl.Float64)), "labels.parquet: p_x contains values that are not probabilities"),
+        (lambda table: table.with_columns(p_x=pl.lit(1.5)), "labels.parquet: p_x contains values that are not probabilities"),
+        (lambda table: table.with_columns(p_x=pl.lit(np.nan)), "labels.parquet: p_x contains values that are not probabilities"),
         (lambda table: table.with_columns(answer=pl.lit("z")), "labels.parquet: an answer is not one of the classes"),
     ],
 )  # fmt: skip
@@ -180,5 +192,5 @@ def test_partial_labels_are_kept() -> None:
 
     assert found.negated is not None
     assert found.negated.tolist() == [False, True]
-    with pytest.raises(InvalidValueError, match="negated holds what is neither true nor false"):
+    with pytest.raises(InvalidValueError, match="negated contains values that are neither true nor false"):
         read_labels_table(table.with_columns(negated=pl.lit(3)), corpus, annotators, ("x", "y"))

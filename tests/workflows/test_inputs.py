@@ -77,8 +77,7 @@ def test_a_column_that_no_file_has_is_refused_with_the_nearest_one(files: dict[s
         InputOptions(columns={"item": "tasks"}).by_file(files["labels.csv"], files["items.csv"])
 
     assert str(caught.value) == (
-        f"--column item=tasks: none of {files['items.csv']}, {files['labels.csv']} has a column 'tasks'. "
-        "Did you mean 'task'?"
+        f"--column item=tasks: no column 'tasks' in {files['items.csv']}, {files['labels.csv']}. Did you mean 'task'?"
     )
 
 

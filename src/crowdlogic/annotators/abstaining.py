@@ -32,7 +32,7 @@ from crowdlogic.numerics.arrays import Floats, check_amounts
 
 @dataclass(frozen=True)
 class Abstaining:
-    """How often each annotator gives each label, over all units of a class.
+    """Rates at which each annotator gives each label, over all units of a class.
 
     Attributes:
         smoothing: Labels added to every cell.

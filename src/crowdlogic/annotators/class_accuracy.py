@@ -31,7 +31,7 @@ from crowdlogic.numerics.arrays import Floats, check_amounts
 
 @dataclass(frozen=True)
 class ClassAccuracy:
-    """How often each annotator is right, class by class.
+    """Accuracy of each annotator for each class.
 
     Attributes:
         smoothing: Labels added to the right and to the wrong ones of each annotator and class.

@@ -124,7 +124,7 @@ def count_votes(block: Shard, n_classes: int) -> Floats:
 # The same by compiled kernels, for large inputs.
 
 LARGE = 400_000
-"""From this many (label, state) pairs on, loading the kernels costs less than a fit without them."""
+"""Minimum number of (label, state) pairs from which on loading the kernels pays off."""
 
 
 def is_compiled(blocks: Engine, n_states: int) -> bool:

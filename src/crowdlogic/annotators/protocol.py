@@ -78,7 +78,7 @@ class AnnotatorModel(Protocol):
 
     @property
     def correlation(self) -> float:
-        """How far the errors of annotators at one unit go together; 0 for a model that takes them to be independent."""
+        """Correlation of annotators' errors at one unit; 0 for a model that assumes independence."""
 
     def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels for this model: once for every table of labels."""

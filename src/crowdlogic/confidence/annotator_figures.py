@@ -80,7 +80,7 @@ class SpanReliability:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Annotations:
-    """What each annotator gave to each sentence, one annotation after the other.
+    """Annotations: the tags of each sentence by each annotator, one after the other.
 
     Attributes:
         annotator: annotator[r].

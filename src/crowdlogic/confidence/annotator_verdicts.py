@@ -33,7 +33,7 @@ from crowdlogic.registry import LEARNING_METHODS
 if TYPE_CHECKING:
     from crowdlogic.metrics.spans import SpanErrors
 
-# How reliable each annotator is, by the beliefs.
+# Reliability of each annotator under the beliefs.
 #
 # Where a method has no model of its annotators (the vote, or a user-defined method without annotator parameters), every
 # annotator's own label is among what they are judged by, which flatters those who guess. There each label is compared
@@ -106,7 +106,7 @@ def count_compared(labels: CrowdLabels, estimate: Estimate, *, by_votes: bool) -
 
     Args:
         labels: The labels.
-        estimate: What is believed.
+        estimate: The estimate.
         by_votes: Whether annotators are judged by the votes of the others.
     """
     item, annotator, _ = labels.annotations()
@@ -159,7 +159,7 @@ def leave_one_out(labels: CrowdLabels, estimate: Estimate) -> tuple[CrowdLabels,
     return alone, make_estimate(alone, estimate.method, vote_shares(np.maximum(others[rows], 0.0)))
 
 
-# How every annotator answers, by labels and beliefs: the figures that flags are decided by.
+# Label statistics of every annotator, which decide the flags.
 #
 # Skill is Cohen's kappa between an annotator's labels and the believed truth of what they labelled: (right - chance)
 # /
@@ -260,7 +260,7 @@ def confusion_statistics(scores: AnnotatorScores) -> ConfusionStatistics:
     )
 
 
-# What is wrong with an annotator, and the reason in words.
+# Flags on an annotator, with the reason in words.
 #
 # An annotator has at most one flag of character, the first that fits; `drift` comes beside it (see drift.py):
 #
@@ -279,7 +279,7 @@ def confusion_statistics(scores: AnnotatorScores) -> ConfusionStatistics:
 
 
 class FlagKind(StrEnum):
-    """What can be wrong with an annotator."""
+    """Flags on annotators."""
 
     adversary = "adversary"
     spammer = "spammer"
@@ -292,7 +292,7 @@ class FlagKind(StrEnum):
 
 
 FEW_ITEMS, FEW_SENTENCES = 10, 3
-"""Who labelled fewer items, or sentences, cannot be judged."""
+"""Minimum number of items, or sentences, for a verdict."""
 ADVERSARY_SKILL = -0.1
 """An adversary's skill is below this, and the upper end of its interval at ADVERSARY_LEVEL is below 0."""
 ADVERSARY_LEVEL = 0.998
@@ -300,7 +300,7 @@ ADVERSARY_LEVEL = 0.998
 ADVERSARY_INFORMATIVENESS = 0.3
 """Or the skill is below 0, the upper end of its interval below LITTLE_SKILL, and the informativeness above this."""
 ONE_CLASS_SHARE = 0.95
-"""From this share of one label on it is nearly always the same."""
+"""Share of one label from which on an annotator nearly always gives the same answer."""
 OTHER_TRUTH_SHARE = 0.15
 """The truth varies, for the flag of one class, from this share of other classes on."""
 NO_SKILL, LITTLE_SKILL = 0.1, 0.3
@@ -317,7 +317,7 @@ CARELESS_SPANS = 0.8
 BEST_QUARTER = 75
 """The percentile of F1 that they reach."""
 MOSTLY = 0.8
-"""From this share of one label on, the reason names the label."""
+"""Share of one label from which on the reason names the label."""
 OUTSIDE = "O"
 """The tag of tokens in no span."""
 
@@ -364,7 +364,7 @@ def flag_annotators(
     """Flag every annotator who deserves it.
 
     Args:
-        statistics: How everybody answers.
+        statistics: Label statistics of all annotators.
         least: Those with fewer items are not judged.
         span_f1: For span tags: the F1 of every annotator's spans, and the upper end of its interval.
     """
@@ -661,7 +661,7 @@ FLAG_RANK = {
     FlagKind.adversary: 5, FlagKind.spammer: 4, FlagKind.one_class: 4, FlagKind.drift: 3, FlagKind.biased: 2,
     FlagKind.careless: 2, FlagKind.near_copy: 2, FlagKind.few: 1,
 }  # fmt: skip
-"""How serious each flag is."""
+"""Severity of each flag."""
 DISTRUSTED = (FlagKind.adversary, FlagKind.spammer, FlagKind.one_class)
 """Flags of annotators whose labels say nothing, or the contrary: nobody should ask them for more."""
 NO_FLAG = "ok"
@@ -670,14 +670,14 @@ NO_FLAG = "ok"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AnnotatorVerdicts:
-    """What is found of all annotators at once.
+    """Findings on all annotators.
 
     Attributes:
         scores: Their labels against the beliefs.
         confusion: Their expected confusion counts.
         flags: Their flags of character.
         drift: Their trends; None without times.
-        mistakes: What became of the spans; None unless tags are span tags.
+        mistakes: Mistakes in spans; None unless tags are span tags.
         group: group[j], the same number for near-copies, which count as one annotator; None if that is not known.
     """
 
@@ -753,7 +753,7 @@ def judge_annotators(labels: CrowdLabels, estimate: Estimate, *, gold: Ints | No
 
     Args:
         labels: The labels that the estimate was made from.
-        estimate: What is believed.
+        estimate: The estimate.
         gold: gold[i], the true class of every unit, to count mistakes in spans by; None for the answers.
     """
     scores = score_annotators(labels, estimate)
@@ -832,8 +832,8 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = L
 
     Args:
         labels: The labels that the estimate was made from, or the frame that holds them.
-        estimate: What a method believes; of the outcome of a training, its estimate.
-        level: The probability that a credible interval holds the truth.
+        estimate: The estimate of a method, or of a learned model.
+        level: Level of the credible intervals.
     """
     if not 0 < level < 1:
         raise OptionError(f"level must lie between 0 and 1, not at {level}.")

@@ -1,4 +1,4 @@
-"""Assessing labels: answers, and what can and cannot be said about them.
+"""Assess labels: answers, expected accuracy and signs of shared mistakes.
 
 One function puts the parts together: near-copies are merged, the pool is fitted, gold is learnt from if there is
 enough, and summary figures are stated as ranges, or withheld where the labels show more sharing than public crowds.
@@ -53,8 +53,8 @@ class Assessment:
         reliability: reliability[j], the share of right labels of each annotator by `estimate`.
         doubtful: The answered units without gold, the least confident first.
         first: For 50, 100 and 200 of these: which share of the mistakes they contain, at either end.
-        learnt: What was learnt from gold; None without, or with too little.
-        gold_note: Why gold was not learnt from, in words; None if it was, or if there is none.
+        learnt: Weights fitted to gold; None without gold, or with too little.
+        gold_note: Reason why gold was not used, in words; None if it was, or if there is none.
     """
 
     estimate: Estimate
@@ -67,7 +67,7 @@ class Assessment:
 
     @property
     def calibration(self) -> Calibration:
-        """What the figures rest on."""
+        """Basis of the figures."""
         found = self.estimate.calibration
         if found is None:
             raise DataError("The estimate of an assessment is calibrated; this one is not.")
@@ -87,16 +87,16 @@ class Assessment:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Unsupervised:
-    """What labels say without gold.
+    """Assessment of labels without gold.
 
     Attributes:
         similarity: Which annotators answer alike.
         merged: The labels, near-copies merged.
-        members: What the members of the pool believe.
+        members: Beliefs of the members of the pool.
         estimate: The pool, with the annotators of the original labels.
-        residuals: How much more annotators agree in pairs than independent errors explain.
+        residuals: Excess agreement of pairs of annotators over independent errors.
         sign: A sign that errors are shared more than in any public crowd, in words, or None.
-        taught: What `members_to_weigh` gave, if gold is learnt from repeatedly; empty to fit it when needed.
+        taught: Result of `members_to_weigh`, if gold is used repeatedly; empty to compute it when needed.
     """
 
     similarity: Similarity
@@ -177,8 +177,7 @@ def assess(
 
     Args:
         labels: The labels of single items.
-        fit: What `fit_without_gold` gave for these labels, if it is at hand; groups, method and fitting are then not
-            used.
+        fit: Result of `fit_without_gold` for these labels, if available; groups, method and fitting are then not used.
         gold: gold[i], the true class of each unit, UNKNOWN where it is not known.
         random_gold: Whether the gold items, or which units, were drawn at random; others are learnt from, but say
             nothing about how many answers are wrong.

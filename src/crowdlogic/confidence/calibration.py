@@ -49,7 +49,7 @@ from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth
 
 ENOUGH_ANCHORS = MIN_GOLD
-"""With fewer random gold items, neither the scale nor the range is fitted to them."""
+"""Minimum number of random gold items for fitting the scale and the range."""
 FOLDS = 5
 """Each gold item is predicted by a fit that knows only the other folds."""
 SEED = 0
@@ -75,7 +75,7 @@ def infer_calibrated(
         labels: The labels, or the frame that holds them.
         corpus: The items, for methods that read them.
         fitting: Options of the fit. The pool learns from its anchors if there are enough.
-        dependence: How strongly the labels of an item depend on each other; None keeps the method's own posterior.
+        dependence: Dependence of labels on one item; None keeps the method's own posterior.
         groups: groups[j], the same number for annotators who count once; for the pool only.
         ordered: Whether the order of the classes means something; used when the pool learns from gold.
     """
@@ -199,8 +199,8 @@ def sharpen(
         estimate: An estimate with a calibration.
         labels: Its labels.
         anchors: item -> true class of every item whose truth is known.
-        sharpness: What the log beliefs are multiplied by.
-        checked: How many anchors the sharpness rests on; None for all.
+        sharpness: Factor of the log beliefs.
+        checked: Number of anchors that the sharpness was fitted to; None for all.
     """
     calibration = estimate.calibration
     if calibration is None:
@@ -239,7 +239,7 @@ def independent_beliefs(q: Beliefs, n: Floats | Ints, scale: Calibration) -> Bel
     """Return the posterior of independent annotators: stated beliefs without the doubt, their evidence undivided.
 
     Args:
-        q: q[i, k], the stated beliefs.
+        q: q[i, k], the calibrated beliefs.
         n: n[i], the number of labels of each unit.
         scale: What they were stated by.
     """

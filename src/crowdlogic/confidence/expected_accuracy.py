@@ -1,4 +1,4 @@
-"""How many answers of an estimate should be right, as a range with both ends named.
+"""Range of the number of wrong answers of an estimate.
 
 Labels alone do not reveal how strongly errors are correlated. Without gold the range spans from independent errors to
 errors that all labels of an item share (`truth.dependence`); with gold items drawn at random it is an exact interval.
@@ -30,7 +30,7 @@ class ExpectedAccuracy:
         low: Lower end of the range; NaN if it cannot be estimated.
         high: Upper end of the range; NaN if it cannot be estimated.
         n: Number of answers whose truth is not known; the figures are about these.
-        calibration: What the figures rest on.
+        calibration: Calibration of the answers.
     """
 
     mean: float

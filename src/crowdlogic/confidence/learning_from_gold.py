@@ -52,7 +52,8 @@ TEMPERATURE = 2.0
 LABEL_SCALES = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Prior standard deviations of w, without scores."""
 MAX_RANK = 300
-"""At most this many directions of the labels of gold items are fitted; only crowds of many annotators have more."""
+"""Maximum number of directions of the labels of gold items that are fitted; only crowds of many annotators have
+more."""
 SUBTYPES, STARTS, MAX_ITERATIONS, MAX_FITTED = 10, 3, 60, 30_000
 """The model with subtypes: subtypes of each class, random starts, iterations of each, labels that are fitted."""
 SUBTYPE_COUNT, RIGHT, WRONG = 0.1, 4.0, 1.0
@@ -63,7 +64,7 @@ MAX_COMPARED = 2_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LearntFromGold:
-    """What gold items teach about all items.
+    """Weights fitted to gold items, applied to all items.
 
     Attributes:
         beliefs: q[i, k] of every unit. Gold items are predicted like any other; the caller may fix them.
@@ -84,7 +85,7 @@ class LearntFromGold:
 
     @property
     def mistakes(self) -> int:
-        """How many gold items are answered wrongly by fits that did not see them."""
+        """Number of gold items that are answered wrongly by fits without them."""
         return int(np.count_nonzero(self.is_wrong))
 
 

@@ -1,4 +1,4 @@
-"""What can be said about answers as a whole: intervals from gold, ranges of reliability, signs of shared mistakes.
+"""Ranges for answers as a whole: intervals from gold, ranges of reliability, signs of shared mistakes.
 
 Labels alone do not reveal how strongly annotators' errors are correlated, so summary figures span from independent
 errors to errors that all labels of an item share (`truth.dependence`). Panels of language-model judges and labelling
@@ -26,7 +26,7 @@ from crowdlogic.truth.dependence import WIDTH
 MOST_RESIDUAL = 0.1
 """Share of the pairs of annotators who agree significantly more than Dawid-Skene explains; up to 0.03 in crowds."""
 RESIDUAL_Z = 3.0
-"""How many standard errors count as significantly more."""
+"""Number of standard errors that count as significant."""
 MOST_DISAGREEMENT = 0.15
 """Share of the items on which Dawid-Skene and the pool disagree, above that of any public crowd."""
 MOST_ANNOTATORS = 300
@@ -37,7 +37,7 @@ LEVEL = 0.98
 """Level of the exact intervals: nominally more than 95 %, because gold items are predicted by fits that know only four
 fifths of the gold, and because a set is one draw among many."""
 MIN_GOLD = 20
-"""Fewer gold items than this are not learnt from."""
+"""Minimum number of gold items for fitting weights."""
 LOW, HIGH, GROUP = "reliability_low", "reliability_high", "near_copies"
 """Parameters of an assessed estimate: the range of each annotator's reliability, and the group of near-copies."""
 MAX_EXACT = 1_000_000
@@ -95,7 +95,7 @@ def reliability_ranges(labels: CrowdLabels, ends: tuple[Beliefs, ...], *, gold_i
     Args:
         labels: The labels.
         ends: q[i, k] if errors are independent and if they are shared; with gold, the beliefs learnt from it.
-        gold_items: Number of random gold items that the beliefs were learnt from.
+        gold_items: Number of random gold items that the beliefs were fitted to.
     """
     n_annotators = len(labels.annotators)
     given = np.bincount(labels.annotator, minlength=n_annotators).astype(np.float64)
@@ -132,11 +132,11 @@ def mistakes_in_first(wrong: Floats, *, first: tuple[int, ...] = (50, 100, 200))
 
 @dataclass(frozen=True, kw_only=True)
 class Residuals:
-    """How much more annotators agree in pairs than a model of independent annotators explains.
+    """Excess agreement of pairs of annotators over a model of independent annotators.
 
     Attributes:
         share: Share of the pairs who agree significantly more.
-        effective_votes: How many independent votes the annotators are worth together.
+        effective_votes: Number of independent votes with the same information.
         pairs: Number of pairs with enough items in common.
     """
 
@@ -201,7 +201,7 @@ def sharing_sign(labels: CrowdLabels, residuals: Residuals | None, answer: Ints,
 
     Args:
         labels: The labels.
-        residuals: How much more annotators agree in pairs than Dawid-Skene explains; None if that is not known.
+        residuals: Excess agreement of pairs of annotators over Dawid-Skene; None if unknown.
         answer: answer[i], the classes chosen.
         dawid_skene: q[i, k] of Dawid-Skene.
     """

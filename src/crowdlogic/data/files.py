@@ -384,7 +384,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     """
     target = Path(path)
     if not target.parent.is_dir():
-        raise OptionError(f"{path}: the folder {target.parent} does not exist. Make it first.")
+        raise OptionError(f"{path}: the folder {target.parent} does not exist. Create it first.")
     if target.is_dir():
         raise OptionError(f"{path}: is a folder. Name a file.")
     draft = _make_draft(target)
@@ -563,7 +563,7 @@ def new_folder(path: str | Path) -> Iterator[Path]:
     """
     target = Path(path)
     if not target.parent.is_dir():
-        raise OptionError(f"{path}: the folder {target.parent} does not exist. Make it first.")
+        raise OptionError(f"{path}: the folder {target.parent} does not exist. Create it first.")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise OptionError(f"{path}: is there already. Name a folder that is new or empty.")
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))

@@ -1,4 +1,4 @@
-"""How good are answers, and how far do annotators agree?"""
+"""Scores of answers, and agreement among annotators."""
 
 from crowdlogic.exports import lazy_exports
 

@@ -1,4 +1,4 @@
-"""How far annotators agree, and how sure that figure is.
+"""Coefficients of agreement among annotators, with intervals.
 
 Every coefficient comes from n[i, k], how many labels k unit i received, except Cohen's kappa, which looks at pairs of
 annotators (`pairwise`). Labels count as they are: one that repeats an (item, annotator) pair is a label, and weights do
@@ -126,7 +126,7 @@ class Cells:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairCounts:
-    """What kappa is made of, for each pair p.
+    """Terms of kappa for each pair p.
 
     Attributes:
         key: key[p] = a J + b, sorted.
@@ -282,7 +282,7 @@ def make_cells(key: Ints, value: Ints, size: int) -> Cells:
 # [ET93] Efron, Tibshirani: An Introduction to the Bootstrap. Chapman & Hall 1993, chapters 6 and 13.
 
 PORTION = 1 << 21
-"""How many draws (replicates times blocks) are held at a time: 16 MB."""
+"""Maximum number of draws (replicates times blocks) in memory: 16 MB."""
 
 FEW = 16
 """A multinomial draw costs about this many times as much per block as drawing and counting costs per item."""

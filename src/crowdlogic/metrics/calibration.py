@@ -1,4 +1,4 @@
-"""How good beliefs are, measured against gold: log loss, Brier score and calibration error.
+"""Scores of beliefs against gold: log loss, Brier score and calibration error.
 
 Axes: i unit, k class. A unit whose gold is UNKNOWN is not scored; the beliefs of a unit without an answer count.
 

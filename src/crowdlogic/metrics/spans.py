@@ -1,4 +1,4 @@
-"""How well spans were found: precision, recall and F1 of whole entities, and the accuracy of single tags.
+"""Scores of spans: precision, recall and F1 of whole entities, and the accuracy of single tags.
 
 A span is right when its start, its end and its type are. What counts as a span is `Scheme`'s business: `conll` gives
 conlleval's figures (and seqeval's default), `strict` those of seqeval's strict mode. Shares are in [0, 1], and 0
@@ -41,7 +41,7 @@ class TypeScores:
 
 @dataclass(frozen=True, kw_only=True)
 class SpanScores:
-    """How well spans were found.
+    """Scores of spans.
 
     Attributes:
         precision: The share of right spans among those predicted, over all types (micro).

@@ -74,7 +74,7 @@ def check_amounts(options: Any, *, not_negative: tuple[str, ...] = (), positive:
 # Sums by row and by group, and maxima by row.
 
 FEW_COLUMNS = 16
-"""Up to so many columns, maxima are taken column by column."""
+"""Maximum number of columns for which maxima are taken column by column."""
 
 
 def row_maxima(table: Floats) -> Floats:

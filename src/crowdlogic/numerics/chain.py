@@ -23,7 +23,8 @@ from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import LOG_ZERO, log_sum_exp
 
 LARGE = 100_000
-"""From this many unary potentials on the kernels are used, although they must be loaded (and compiled once)."""
+"""Minimum number of unary potentials from which on the kernels are used, although they must be loaded (and compiled
+once)."""
 
 IMPOSSIBLE = -1
 """The tag, in the best path, of the units of a sequence whose taggings are all forbidden."""

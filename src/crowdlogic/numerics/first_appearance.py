@@ -18,7 +18,7 @@ SCATTER = np.uint64(0x9E3779B97F4A7C15)
 """An odd number: multiplied by it, numbers stay distinct and their upper bits look random."""
 
 LARGE = 5_000_000
-"""From this many numbers on, the compiled kernel is quicker even with the time that numba takes to load."""
+"""Minimum number of values from which on the compiled kernel is faster, including the time to load numba."""
 
 
 def code_hashes(hashes: Hashes) -> tuple[Ints, Ints]:

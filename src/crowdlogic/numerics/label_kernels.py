@@ -20,7 +20,7 @@ from numba import njit
 from numba.cpython.unsafe import tuple as numba_tuples
 
 UNROLLED = 16
-"""Up to this many states, loops are compiled for the number of states."""
+"""Maximum number of states for which loops are compiled for that number."""
 
 SAFE_MATH = {"reassoc", "contract", "arcp"}
 """Sums in any order, fused products, reciprocals; infinities and NaN keep their meaning."""

@@ -64,7 +64,7 @@ LARGEST = 1e100
 
 @dataclass(frozen=True)
 class StateCheckpoint:
-    """A file that holds a state and the trace so far.
+    """File with a state and the trace so far.
 
     Attributes:
         path: The file.
@@ -112,7 +112,7 @@ class StateCheckpoint:
         """
         if state.keys() != expected.keys():
             raise FormatError(
-                f"{self.path}: the checkpoint holds {name_list(state)} where {name_list(expected)} are expected. "
+                f"{self.path}: the checkpoint contains {name_list(state)} where {name_list(expected)} are expected. "
                 f"{START_OVER}"
             )
         for name, array in state.items():
@@ -122,9 +122,9 @@ class StateCheckpoint:
                     f"{expected[name].dtype} {expected[name].shape} is expected. {START_OVER}"
                 )
             if not np.isfinite(array).all() or np.abs(array).max(initial=0) > LARGEST:
-                raise FormatError(f"{self.path}: in the checkpoint {name} holds NaN or infinities. {START_OVER}")
+                raise FormatError(f"{self.path}: in the checkpoint {name} contains NaN or infinities. {START_OVER}")
             if not signed and (array < 0).any():
-                raise FormatError(f"{self.path}: in the checkpoint {name} holds negative numbers. {START_OVER}")
+                raise FormatError(f"{self.path}: in the checkpoint {name} contains negative numbers. {START_OVER}")
 
     def remove(self) -> None:
         """Remove the checkpoint: the fit is done."""
@@ -149,7 +149,8 @@ class RunCheckpoint:
         folder: The run.
         owner: The digests of what the fit depends on by the name of each part: labels, items, options, ...
         begin: Called before the first checkpoint is written, to note what the run is.
-        check: Called with what a checkpoint holds before the fit resumes from it; raises when it does not fit.
+        check: Function called with the content of a checkpoint before the fit resumes; it raises an error if the
+            content is invalid.
         name: The checkpoint's folder in the run.
         history: The file of the history.
     """
@@ -183,7 +184,7 @@ class RunCheckpoint:
         if files["best"] != self._best:
             self._put(files["best"], _changing(best))
         if epoch == chosen and last.keys() <= best.keys():
-            files["last"] = files["best"]  # the last epoch is the best one, which holds all that it has
+            files["last"] = files["best"]  # the last epoch is also the best one
         else:
             self._put(files["last"], _changing(last))
         sums = {name: self._checksums[name] for name in (FIXED_FILE, *files.values())}
@@ -240,7 +241,7 @@ class RunCheckpoint:
         remove_checkpoint_files(self.place)
 
     def _write_first(self, last: Arrays) -> None:
-        """What the run is, and the arrays that never change."""
+        """Write the config of the run, and the arrays that never change."""
         if self.begin is not None:
             self.begin()
         self._put(FIXED_FILE, {name: array for name, array in last.items() if _is_fixed(name)})
@@ -304,21 +305,21 @@ def check_claimable(folder: Path, *, resume: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"{folder}: is a file. Name a folder for the run.")
     if not folder.parent.is_dir():
-        raise OptionError(f"{folder}: the folder {folder.parent} does not exist. Make it first.")
+        raise OptionError(f"{folder}: the folder {folder.parent} does not exist. Create it first.")
     if not folder.exists() or not any(folder.iterdir()):
         return
     check_own_files(folder, FOLDERS)
     if _is_stillborn(folder):
         return
     if not is_run(folder):
-        raise OptionError(f"{folder}: holds other files and no run. Name a new or an empty folder.")
+        raise OptionError(f"{folder}: contains other files and no run. Choose a new or an empty folder.")
     if read_config(folder)["status"] == Status.done:
         if resume:
             raise OptionError(
                 f"{folder}: this run is done, and there is nothing to resume. Use it with predict, explain or report, "
                 f"or train into another folder."
             )
-        raise OptionError(f"{folder}: holds a run that is done. Name another folder, or remove this one first.")
+        raise OptionError(f"{folder}: contains a completed run. Choose another folder, or remove this one first.")
     if not resume:
         raise OptionError(
             f"{folder}: holds a run that stopped after {last_epoch(folder)}. Go on with it: crowdlogic train "
@@ -341,7 +342,7 @@ def _is_stillborn(folder: Path) -> bool:
 
 
 def release(folder: Path) -> None:
-    """Leave nothing behind of a run that never finished an epoch; else note that it was interrupted."""
+    """Remove a run that never finished an epoch; otherwise note that it was interrupted."""
     if is_run(folder) and ((folder / CHECKPOINT / STATE).is_file() or last_epoch(folder)):
         set_status(folder, Status.interrupted)
         return
@@ -361,7 +362,7 @@ def lock(folder: Path, doing: str = "training this run") -> Iterator[None]:
 
     Args:
         folder: The folder.
-        doing: What the other process is doing, for the message.
+        doing: Activity of the other process, for the message.
     """
     try:
         import fcntl

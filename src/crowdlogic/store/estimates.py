@@ -45,7 +45,7 @@ from crowdlogic.store.files import (
 Record = TypeVar("Record")
 
 JSON_TYPES: Mapping[Any, Any] = {float: (int, float), int: int, str: str, bool: bool}
-"""What JSON holds for each type of a field."""
+"""JSON types of a field, by its Python type."""
 
 
 def decode_record(kind: type[Record], row: Any, name: str) -> Record:
@@ -53,8 +53,8 @@ def decode_record(kind: type[Record], row: Any, name: str) -> Record:
 
     Args:
         kind: The dataclass.
-        row: The row as the file holds it.
-        name: What to call the row in messages.
+        row: The row from the file.
+        name: Name of the row in messages.
     """
     stored = require(row, Mapping, name)
     hints, known = get_type_hints(kind), {field.name: field for field in fields(kind)}  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """The one codec: every file is written whole or not at all, and is on the disk before it takes its name. Data only.
 
-A file that cannot be decoded is a FormatError that names it, one that is not there a MissingDataError. Both end with
-what to do about it: the `remedy`, which depends on what the file is a part of.
+A file that cannot be decoded raises a FormatError that names it, a missing file a MissingDataError. Both end with the
+`remedy`, which depends on what the file is part of.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def check_checksums(folder: Path, *, remedy: str = DAMAGED_RUN) -> frozenset[str
 
     Args:
         folder: The folder.
-        remedy: What to do about a file that is not.
+        remedy: Advice in the error message.
     """
     listed = _read_checksums(folder / CHECKSUMS, remedy)
     for name, expected in listed.items():
@@ -259,9 +259,8 @@ def _leads_out(name: str) -> bool:
 
 # Damaged runs: one line that names the run, the file and what is wrong with it.
 #
-# A file is damaged where its decoder fails, or where a value has the wrong type, shape or range. Both are checked
-# while
-# a file is read, and nothing else is: an AttributeError out of a classifier is a bug and says nothing about a file.
+# A file is damaged if its decoder fails, or if a value has the wrong type, shape or range. Both are checked while a
+# file is read and nowhere else: an AttributeError in a classifier is a bug and not reported as a damaged file.
 
 
 class InvalidValueError(DataError):
@@ -296,7 +295,7 @@ def require(value: Any, kind: type | tuple[type, ...], name: str) -> Any:
     Args:
         value: The value that was read.
         kind: The expected type.
-        name: What to call it.
+        name: Name in messages.
     """
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise InvalidValueError(f"{name} is {value!r:.80}")
@@ -310,7 +309,7 @@ def require_entry(stored: Any, name: str, kind: type | tuple[type, ...] = object
         stored: The mapping that was read.
         name: The entry's name.
         kind: The expected type.
-        where: What to call the mapping.
+        where: Name of the mapping in messages.
     """
     mapping = require(stored, Mapping, where or "what holds " + name)
     if name not in mapping:
@@ -323,7 +322,7 @@ def require_numbers(stored: Any, name: str, *, entries: Sequence[str] | None = N
 
     Args:
         stored: The mapping that was read.
-        name: What to call it.
+        name: Name in messages.
         entries: The names of the numbers; any when not given.
     """
     found = require(stored, Mapping, name)
@@ -340,7 +339,7 @@ def require_bounded(options: Any, name: str, *, most: int = 100_000) -> None:
 
     Args:
         options: The options, nested.
-        name: What to call them.
+        name: Name in messages.
         most: The largest whole number; seeds may be larger.
     """
     if isinstance(options, Mapping):
@@ -378,7 +377,7 @@ def require_finite(value: Any, name: str) -> Any:
 
 
 ROUNDING = 1e-6
-"""How far a probability may lie outside 0 and 1."""
+"""Tolerance for probabilities outside 0 and 1."""
 
 
 def require_floats(array: NDArray[Any], shape: tuple[int, ...], name: str, *, gaps: bool = False) -> NDArray[Any]:
@@ -387,7 +386,7 @@ def require_floats(array: NDArray[Any], shape: tuple[int, ...], name: str, *, ga
     Args:
         array: The array that was read.
         shape: What is expected; -1 for any length.
-        name: What to call it.
+        name: Name in messages.
         gaps: Whether it may hold NaN, too.
     """
     expected = tuple(found if size == -1 else size for found, size in zip(array.shape, shape, strict=False))
@@ -404,7 +403,7 @@ def require_shares(array: NDArray[Any], shape: tuple[int, ...], name: str, *, ga
     found = require_floats(array, shape, name, gaps=gaps)
     with np.errstate(invalid="ignore"):
         if (found < -ROUNDING).any() or (found > 1 + ROUNDING).any():
-            raise InvalidValueError(f"{name} holds what is not a probability")
+            raise InvalidValueError(f"{name} contains values that are not probabilities")
     return found
 
 
@@ -422,7 +421,7 @@ def require_codes(array: NDArray[Any], shape: tuple[int, ...], name: str, *, lea
     if array.dtype.kind not in "iu":
         raise InvalidValueError(f"{name} holds {array.dtype} where whole numbers are expected")
     if array.size and not (least <= int(array.min()) and int(array.max()) <= most):
-        raise InvalidValueError(f"{name} holds what is not from {least} to {most}")
+        raise InvalidValueError(f"{name} contains values that are not from {least} to {most}")
     return array
 
 
@@ -432,13 +431,13 @@ def require_shape(array: NDArray[Any], shape: tuple[int, ...], name: str) -> Non
     Args:
         array: The array that was read.
         shape: What is expected.
-        name: What to call it.
+        name: Name in messages.
     """
     if array.shape != shape:
         raise InvalidValueError(f"{name} is {array.shape} where {shape} is expected")
 
 
-# What a run may touch: regular files of its own, in its own folder. A run may come from a stranger.
+# Files of a run must be regular files in its own folder, because a run may come from an untrusted source.
 #
 # Nothing in a run is followed that leads out of it: a symbolic link, a pipe or a device among its files is refused
 # before
@@ -446,7 +445,7 @@ def require_shape(array: NDArray[Any], shape: tuple[int, ...], name: str) -> Non
 
 
 def check_own_files(folder: Path, subfolders: tuple[str, ...]) -> None:
-    """Refuse a folder that holds, itself or in one of its own subfolders, anything but files and folders.
+    """Raise an error for a folder that contains, itself or in one of its subfolders, anything but files and folders.
 
     Args:
         folder: The run.

@@ -36,7 +36,7 @@ def decode_options(base: Options, changes: Mapping[str, Any], *, where: str = ""
     """Return the same options, some of them changed.
 
     Args:
-        base: What holds where nothing is changed.
+        base: Values of the options that are not changed.
         changes: Values by name; a mapping changes what is nested.
         where: A prefix of the names in messages.
     """
@@ -70,8 +70,7 @@ def _decode_fields(kind: type, changes: Mapping[str, Any], where: str, current: 
             continue
         if name not in known:
             raise OptionError(
-                f"{where}{name}: there is no such option.{_suggest(name, known, current)} There are "
-                f"{name_list(known, most=20)}."
+                f"{where}{name}: unknown option.{_suggest(name, known, current)} There are {name_list(known, most=20)}."
             )
         decoded[name] = _decode(hints[name], current(name), value, f"{where}{name}")
     return decoded

@@ -85,7 +85,7 @@ EARLIER_VIEWS = {"q_f": STATED, "p": "classifier_", "q_a": "crowd_", "q_b": "rul
 """The same in runs whose stated beliefs are those that were learnt."""
 
 ROUNDING = 1e-6
-"""How far a probability may lie outside 0 and 1."""
+"""Tolerance for probabilities outside 0 and 1."""
 
 
 def answers_table(labels: CrowdLabels, estimate: Estimate, views: Mapping[str, Beliefs]) -> pl.DataFrame:
@@ -131,7 +131,7 @@ def _require_columns(table: pl.DataFrame, names: list[str], file: str) -> None:
         raise InvalidValueError(f"{file}: no column {missing[0]!r}")
     nested = [name for name in names if table.schema[name].is_nested() or table.schema[name] == pl.Object]
     if nested:
-        raise InvalidValueError(f"{file}: {nested[0]} holds what does not belong there")
+        raise InvalidValueError(f"{file}: {nested[0]} contains invalid values")
 
 
 def read_view(answers: pl.DataFrame, prefix: str, classes: Classes) -> Beliefs:
@@ -139,7 +139,7 @@ def read_view(answers: pl.DataFrame, prefix: str, classes: Classes) -> Beliefs:
     found = answers.select([f"{prefix}{name}" for name in classes])
     for column in found:
         if column.dtype != pl.Float64 or column.null_count() or not column.is_between(-ROUNDING, 1 + ROUNDING).all():
-            raise InvalidValueError(f"{ANSWERS}: {column.name} holds what is not a probability")
+            raise InvalidValueError(f"{ANSWERS}: {column.name} contains values that are not probabilities")
     return found.to_numpy().reshape(len(answers), len(classes))
 
 
@@ -168,7 +168,7 @@ def read_labels_table(table: pl.DataFrame, corpus: Corpus, annotators: pl.DataFr
     kind = None
     if "kind" in annotators.columns:
         if annotators["kind"].dtype != pl.String or annotators["kind"].null_count():
-            raise InvalidValueError(f"{ANNOTATORS}: kind holds what is not text")
+            raise InvalidValueError(f"{ANNOTATORS}: kind contains values that are not text")
         kind = tuple(annotators["kind"].to_list())
     return CrowdLabels(
         unit=unit,
@@ -188,21 +188,21 @@ def read_labels_table(table: pl.DataFrame, corpus: Corpus, annotators: pl.DataFr
 def _whole_numbers(table: pl.DataFrame, name: str, file: str) -> Ints:
     """Return a column of whole numbers without gaps."""
     if not table[name].dtype.is_integer() or table[name].null_count():
-        raise InvalidValueError(f"{file}: {name} holds what is not a whole number")
+        raise InvalidValueError(f"{file}: {name} contains values that are not integers")
     return table[name].to_numpy()
 
 
 def _truth_values(table: pl.DataFrame, name: str, file: str) -> Bools:
     """Return a column of true and false without gaps."""
     if table[name].dtype != pl.Boolean or table[name].null_count():
-        raise InvalidValueError(f"{file}: {name} holds what is neither true nor false")
+        raise InvalidValueError(f"{file}: {name} contains values that are neither true nor false")
     return table[name].to_numpy()
 
 
 def _numbers(table: pl.DataFrame, name: str, file: str) -> Floats:
     """Return a column of numbers, NaN among them, without gaps."""
     if not table[name].dtype.is_numeric() or table[name].null_count():
-        raise InvalidValueError(f"{file}: {name} holds what is not a number")
+        raise InvalidValueError(f"{file}: {name} contains values that are not numbers")
     return table[name].to_numpy()
 
 
@@ -236,14 +236,14 @@ def read_items_table(table: pl.DataFrame, features: Floats | None, classes: Clas
     if "length" in table.columns:
         lengths = _whole_numbers(table, "length", ITEMS)
         if (lengths < 0).any():
-            raise InvalidValueError(f"{ITEMS}: length holds what is not a length")
+            raise InvalidValueError(f"{ITEMS}: length contains invalid lengths")
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         of_units = {name: _flatten(series, lengths, name) for name, series in columns.items() if name != "text"}
         columns |= of_units
     for name, series in columns.items():
         is_text = name in ("text", "tokens")
         if series.null_count() or not (series.dtype == pl.String if is_text else series.dtype.is_integer()):
-            raise InvalidValueError(f"{ITEMS}: {name} holds what does not belong there")
+            raise InvalidValueError(f"{ITEMS}: {name} contains invalid values")
     return Corpus(
         items=table["item"],
         offsets=offsets,
@@ -266,7 +266,7 @@ def _bounds(columns: dict[str, pl.Series]) -> Ints | None:
 def _flatten(series: pl.Series, lengths: Ints, name: str) -> pl.Series:
     """Return what `_split` made, as one value per unit again."""
     if not isinstance(series.dtype, pl.List):
-        raise InvalidValueError(f"{ITEMS}: {name} holds what does not belong there")
+        raise InvalidValueError(f"{ITEMS}: {name} contains invalid values")
     return series.filter(pl.Series(lengths > 0)).explode()  # an empty list would explode to a missing value
 
 
@@ -282,9 +282,9 @@ class PackedRules:
 
     Attributes:
         text: The rules as a rule file would hold them; included files are written out.
-        source: What to call the text in messages.
+        source: Name of the text in messages.
         tables: The facts of each table by its predicate's name: a column per place, and `truth` when not always 1.
-        table_sources: What to call each table in messages.
+        table_sources: Name of each table in messages.
         word_lists: The content of each word list, by the name that the text has for it: a file name without a folder.
         functions: The predicates that were registered from Python, and are not packed.
     """

@@ -453,7 +453,7 @@ def _require_column(role: str, column: str, headers: Mapping[str, Sequence[str] 
     if not any(header is None or column in header for header in headers.values()):
         known = list(dict.fromkeys(name for header in headers.values() for name in header or ()))
         raise OptionError(
-            f"--column {role}={column}: no column {column!r} among {name_list(headers)}.{did_you_mean(column, known)}"
+            f"--column {role}={column}: no column {column!r} in {name_list(headers)}.{did_you_mean(column, known)}"
         )
 
 

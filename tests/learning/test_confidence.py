@@ -117,7 +117,7 @@ def test_answers_keep_their_class_and_lose_confidence_by_their_labels() -> None:
     calibration = learned.estimate.calibration
 
     votes = learned.task.labels.votes()
-    public = PUBLIC_CROWDS.calibration(votes)
+    public = replace(PUBLIC_CROWDS.calibration(votes), doubt=PUBLIC_CROWDS.doubt)
     assert calibration is not None
     few, many = calibration.fewest_wrong, calibration.most_wrong
     assert calibration == replace(

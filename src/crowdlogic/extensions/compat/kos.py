@@ -81,7 +81,7 @@ def _weigh_class(labels: CrowdLabels, k: int, iterations: int) -> tuple[Floats, 
     total = sum_by(labels.unit, labels.n_units, np.abs(weight))
     given = np.maximum(np.bincount(labels.annotator, minlength=len(labels.annotators)), 1)
     trust = sum_by(labels.annotator, len(labels.annotators), message) / given
-    share = 0.5 + 0.5 * score / np.where(total > 0, total, 1.0)
+    share = np.clip(0.5 + 0.5 * score / np.where(total > 0, total, 1.0), 0.0, 1.0)  # rounding may leave the range
     return np.asarray(share), np.asarray(trust)
 
 

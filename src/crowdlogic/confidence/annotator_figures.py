@@ -1,4 +1,4 @@
-"""The figures of every annotator: reliability with a credible interval, informativeness, and what they confuse most.
+"""Statistics of every annotator: reliability with a credible interval, informativeness, frequent confusions.
 
 [RY12] Raykar and Yu, "Eliminating spammers and ranking annotators for crowdsourced labeling tasks", 2012: the mean
 squared distance between the rows of the confusion matrix (eq. 12). They call it the spammer score; it is high for those
@@ -280,7 +280,7 @@ def _from_confusion(labels: CrowdLabels, estimate: Estimate) -> dict[str, object
 
 
 def _most_confused(counts: Floats) -> tuple[Ints, Ints, Floats]:
-    """For each annotator the (true class, given label) pair of different classes with the largest expected count."""
+    """Return for each annotator the confusion (true class, given label) with the largest expected count."""
     n_classes = counts.shape[1]
     wrong = counts * (1.0 - np.eye(n_classes))
     best = wrong.reshape(len(counts), -1).argmax(axis=1)

@@ -1,4 +1,4 @@
-"""What users bring, and the shapes everything else speaks in: labels, corpus, estimates, files."""
+"""Data structures of inputs and results: labels, corpus, estimates, files."""
 
 from crowdlogic.exports import lazy_exports
 

@@ -26,7 +26,7 @@ class Answers:
         items: The name of each item.
         classes: The classes.
         answer: answer[i], NO_ANSWER where there is none.
-        beliefs: q[i, k], when the file has it.
+        beliefs: q[i, k], if the predictions have beliefs.
         offsets: Where each sequence begins; None for documents.
         tokens: tokens[i], when the file has them.
         at_random: at_random[s], whether item s was drawn at random, when the file says how items were chosen.
@@ -63,7 +63,7 @@ def drawn_at_random(truths: Mapping[Any, Any] | None) -> dict[Any, Any]:
 
 
 def answers_from_gold(corpus: Corpus, source: str) -> Answers:
-    """Return the gold of a corpus as answers. `source` is what messages call them."""
+    """Return the gold of a corpus as answers. `source` is its name in messages."""
     if corpus.gold is None:
         raise CorpusError(f"{source}: no label is known. Give each item or token its label.")
     return Answers(
@@ -87,7 +87,7 @@ def answers_from_crowd(labels: CrowdLabels, corpus: Corpus | None, source: str) 
 
 
 def answers_from_estimate(estimate: Estimate, source: str) -> Answers:
-    """The answers of an estimate, with the beliefs behind those of documents. `source` is what messages call them."""
+    """Return the answers of an estimate, with beliefs for documents. `source` is their name in messages."""
     beliefs = estimate.beliefs if estimate.offsets is None else None
     return Answers(
         estimate.items, estimate.classes, estimate.answer, beliefs=beliefs, offsets=estimate.offsets, source=source
@@ -95,7 +95,7 @@ def answers_from_estimate(estimate: Estimate, source: str) -> Answers:
 
 
 def estimate_from_gold(corpus: Corpus, method: str = "gold") -> Estimate:
-    """Return the gold of a corpus as an estimate that is sure of it; units without gold have no answer."""
+    """Return the gold of a corpus as answers. `source` is its name in messages."""
     gold = np.full(corpus.n_units, NO_ANSWER) if corpus.gold is None else corpus.gold
     beliefs = np.full((corpus.n_units, len(corpus.classes)), 1.0 / max(len(corpus.classes), 1))
     known = np.flatnonzero(gold != UNKNOWN)
@@ -113,15 +113,15 @@ def estimate_from_gold(corpus: Corpus, method: str = "gold") -> Estimate:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AlignedAnswers:
-    """Predicted and gold over the same units and classes, in gold's order; -1 where either has none.
+    """Predictions and gold for the same units and classes, in gold's order; -1 if either is missing.
 
     Attributes:
         classes: The classes of both, as text.
         predicted: predicted[i], the code of the prediction.
         gold: gold[i], the code of the gold.
-        beliefs: q[i, k], when the prediction has it.
+        beliefs: q[i, k], if the predictions have beliefs.
         offsets: Where each sequence begins; None for documents.
-        remarks: Sentences about what was not compared as one would expect.
+        remarks: Notices on items that were not compared.
     """
 
     classes: Classes
@@ -166,7 +166,7 @@ def align_answers(predicted: Answers, gold: Answers) -> AlignedAnswers:
 
 
 def _find_items(predicted: Answers, gold: Answers) -> Ints:
-    """For each item of gold its place in the prediction, -1 where it is not there."""
+    """Return for each item of gold its position in the prediction, -1 if it is missing."""
     if (predicted.offsets is None) != (gold.offsets is None):
         kinds = ("documents", "tagged sentences") if predicted.offsets is None else ("tagged sentences", "documents")
         raise DataError(
@@ -216,7 +216,7 @@ def _recode(codes: Ints, names: Classes, classes: Classes) -> Ints:
 
 
 def _find_units(predicted: Answers, gold: Answers, where: Ints) -> Ints:
-    """For each unit of gold the unit of the prediction, -1 where there is none."""
+    """Return for each unit of gold the unit of the prediction, -1 if it is missing."""
     if predicted.offsets is None or gold.offsets is None:
         return where
     ours, theirs = np.diff(gold.offsets), np.diff(predicted.offsets)[where]
@@ -227,7 +227,7 @@ def _find_units(predicted: Answers, gold: Answers, where: Ints) -> Ints:
             f"Sentence {gold.items[s]!r} has {theirs[s]} tags in {predicted.source} and {ours[s]} in {gold.source} "
             f"({len(wrong):,} such sentences). Give two files about the same tokens."
         )
-    # For each unit of gold: where its sentence begins in the prediction, and its place within the sentence.
+    # Return for each unit of gold the unit of the prediction, -1 if it is missing.
     start = np.repeat(np.where(where >= 0, predicted.offsets[:-1][where], 0), ours)
     within = np.arange(int(gold.offsets[-1])) - np.repeat(gold.offsets[:-1], ours)
     return np.where(np.repeat(where, ours) >= 0, start + within, -1)

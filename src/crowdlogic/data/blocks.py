@@ -194,7 +194,7 @@ State: TypeAlias = dict[str, Floats]
 """The parameters of a fit by name. They are complete: all randomness is spent in the first ones."""
 
 States: TypeAlias = Any
-"""What belongs to the units of each shard, kept where the shard is; only the engine that made it can read it."""
+"""Data on the units of each shard, stored with the shard; only the engine that made it can read it."""
 
 
 class Step(Protocol):
@@ -331,7 +331,7 @@ def fit_digest(
     anchors: Mapping[Any, Any] | None = None,
     corpus: Corpus | None = None,
 ) -> str:
-    """What a fit of a truth method depends on: its options, the labels, where it starts, known truths and words."""
+    """Inputs of a fit of a truth method: its options, the labels, its start, known truths and words."""
     return digest(
         repr(method),
         [str(name) for name in labels.classes],

@@ -28,12 +28,12 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class Question:
-    """What an annotation tool calls the question that was asked of the items, so that answers go back under its names.
+    """The question of an annotation tool, so that answers are written under its names.
 
     Attributes:
         name: The question's name; empty where it has none.
-        kind: What kind of question it is, in the tool's word, such as choices or rating.
-        target: What the question is about, where the tool names it (Label Studio's to_name).
+        kind: Kind of the question in the tool, such as choices or rating.
+        target: Object of the question, if the tool names it (Label Studio's to_name).
         field: The name of the field with the text.
     """
 
@@ -57,7 +57,7 @@ class Corpus:
         features: features[i, d], numbers for each unit (a sparse matrix works, too), instead of the text or in addition
             to it.
         feature_names: The name of each feature; empty when they are numbered from 0.
-        classes: What the gold codes mean; empty when there is no gold.
+        classes: Classes of the gold codes; empty if there is no gold.
         gold: gold[i], the true class of unit i, UNKNOWN where it is not known; None when there is none at all.
         question: What the tool that the items were annotated with calls the question.
     """
@@ -99,7 +99,7 @@ class Corpus:
 
     @property
     def n_units(self) -> int:
-        """How many units there are."""
+        """Number of units."""
         return len(self.items) if self.offsets is None else int(self.offsets[-1])
 
     @property

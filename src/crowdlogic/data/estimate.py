@@ -27,7 +27,7 @@ Beliefs: TypeAlias = Floats
 """q[i, k], the probability that unit i is of class k. Rows sum to one."""
 
 SUM_TOLERANCE = 1e-3
-"""How far the beliefs of a unit may be from a sum of one: those of networks are rounded."""
+"""Tolerance for beliefs of a unit that do not sum to one; those of networks are rounded."""
 
 NO_ANSWER = -1
 """The answer for a unit that nobody labelled."""
@@ -38,7 +38,7 @@ PROBABILITY_PREFIX = "p_"
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """How the confidence of an estimate was calibrated, and the range of the number of wrong answers.
+    """Calibration of the confidence of an estimate, and the range of the number of wrong answers.
 
     Attributes:
         source: What the confidence was calibrated on, in words.
@@ -134,7 +134,7 @@ class Estimate:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How much was answered: items, units, annotators, classes, unanswered units, ties."""
+        """Counts of an estimate: items, units, annotators, classes, unanswered units, ties."""
         return {
             "items": len(self.items),
             "units": len(self.answer),

@@ -1,4 +1,4 @@
-"""Why a unit got its answer, as plain data: what each source says for the answer against the next most probable class.
+"""Evidence behind the answer for a unit.
 
 The report, the review and their JSON share these types. Amounts are in bits (log2 odds): one bit more doubles the odds
 of the answer. `crowdlogic.learning.evidence` computes them for runs, class by class.
@@ -28,7 +28,7 @@ class EvidenceSource(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceTerm:
-    """What one source contributes.
+    """Contribution of one source.
 
     Attributes:
         source: The kind of source.
@@ -45,13 +45,13 @@ class EvidenceTerm:
 
 @dataclass(frozen=True, kw_only=True)
 class UnitEvidence:
-    """Why a unit got its answer.
+    """Evidence behind the answer for a unit.
 
     Attributes:
         token: Position of the token in its sentence, from 0; None for documents.
         answer: The answer.
         rival: The next most probable class.
-        terms: What each source contributes. The terms add up to `bits` where all of them are finite.
+        terms: Contribution of each source. The terms add up to `bits` if all of them are finite.
         bits: The log2 odds of the answer against its rival, according to its confidence; None if infinite.
     """
 

@@ -29,9 +29,9 @@ from crowdlogic.errors import CorpusError, DataError, FormatError, OptionError, 
 from crowdlogic.numerics.arrays import Floats, Ints
 
 NAMES = ("items", "item", "ids", "id", "names", "name")
-"""What the array with the items' names may be called in an npz file."""
+"""Accepted names of the array of item names in an npz file."""
 GOLD = ("labels", "label", "gold", "y")
-"""What the array with the true classes may be called in an npz file."""
+"""Accepted names of the array of true classes in an npz file."""
 LONGEST = 200
 """Maximum number of arrays in an npz file."""
 

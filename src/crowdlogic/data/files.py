@@ -35,10 +35,10 @@ STANDARD_STREAM = "-"
 
 GZIP_MAGIC = b"\x1f\x8b"
 HEAD_SIZE = 1 << 16
-"""How many bytes of a file a format looks at to recognise it."""
+"""Number of bytes of a file that a format inspects to recognise it."""
 
 PIECE, PACKED_PIECE = 1 << 22, 1 << 20
-"""How many bytes are unzipped at a time: of the content, and of the packed file."""
+"""Number of bytes that are unzipped at a time: of the content, and of the packed file."""
 
 NOT_TO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
 """Flags that open a file at once, even if it is a pipe that nobody writes to."""
@@ -69,7 +69,7 @@ class InputFile:
 
     @property
     def location(self) -> Path:
-        """Return the path; raise an error if there is no such file."""
+        """Return the path; raise an error if the file does not exist."""
         return require_file(self.path)
 
     def open(self) -> BinaryIO:
@@ -163,7 +163,7 @@ class MemberFile(InputFile):
 
 
 SCANNED, CONDENSED = 1 << 28, 1 << 20
-"""How many bytes of a JSON file are looked at to recognise it, and how many are kept without their long texts."""
+"""Number of bytes of a JSON file that are inspected to recognise it, and that are kept without long texts."""
 
 LONG_TEXT = 200
 """Of longer texts in JSON only the beginning is kept to recognise a file: fields have shorter names."""

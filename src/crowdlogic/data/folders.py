@@ -38,7 +38,7 @@ UNPACKED_RATIO = 25
 
 
 PARSED_RATIO = 4
-"""What is parsed may take this many times the memory of what is unpacked."""
+"""Maximum memory for parsing, as a multiple of the memory for unpacking."""
 
 
 CELL_BYTES, COLUMN_BYTES = 16, 256 << 10
@@ -142,10 +142,10 @@ ZIP_MAGIC = b"PK\x03\x04"
 
 
 DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
-"""What Python's zipfile raises on a damaged archive, or on one that it cannot unpack."""
+"""Exceptions that Python's zipfile raises on damaged or unsupported archives."""
 
 DAMAGED_NPZ = (*DAMAGED_ZIP, KeyError, AttributeError, TypeError, MemoryError, SyntaxError)
-"""What numpy and zipfile raise on a file that is not an npz file."""
+"""Exceptions that numpy and zipfile raise on a file that is not an npz file."""
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,8 @@ def from_frame(
         classes: The classes, in the order that decides ties; those found, sorted, when not given.
         duplicates: What to do when an annotator labels an item twice: error (labels that are the same count once,
             others are refused), first, last or keep.
-        empty_label: The class that an empty cell means; None when it means that there is no label.
-        source: What to call the table in messages.
+        empty_label: Class that an empty cell stands for; None if it stands for no label.
+        source: Name of the table in messages.
     """
     table = to_polars(frame, source)
     roles = find_roles(table.columns, columns, where=source.name)
@@ -143,7 +143,7 @@ def from_wide(
         abstain: A value that means "no label", such as -1, in addition to missing cells.
         columns: role -> column for the text and the gold, when the columns' names are not recognised.
         duplicates: What to do when an item has two rows.
-        source: What to call the table in messages.
+        source: Name of the table in messages.
     """
     table = to_polars(frame, source)
     item = find_roles(table.columns).get("item") if item is None and annotators is None else item
@@ -290,7 +290,7 @@ def _check_rows(rows: Any) -> list[tuple[Any, Any, Sequence[Any]]]:
 
 
 SEQUENCE_ROWS = 'Give a list of (item, annotator, tags), such as [("s1", "ann", ["B-PER", "O"])].'
-"""What `from_sequences` takes, for messages."""
+"""Expected argument of `from_sequences`, used in messages."""
 
 
 def as_labels(labels: Any, where: str) -> CrowdLabels:

@@ -52,7 +52,7 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
 def _deduplicate(
     places: Sequence[tuple[Ints, Ints, Ints]], label: Sequence[Ints], names: tuple[Names, Names], policy: Duplicates
 ) -> tuple[list[Bools], int]:
-    """For each table which labels are kept, and how many labels repeat another table's (item, annotator) pair."""
+    """Return for each table which labels are kept, and the number of repeated (item, annotator) pairs."""
     keys = [item.astype(np.int64) * len(names[1]) + annotator for item, _, annotator in places]
     order = range(len(keys) - 1, -1, -1) if policy is Duplicates.last else range(len(keys))
     seen, again = np.empty(0, dtype=np.int64), [np.zeros(len(key), dtype=bool) for key in keys]
@@ -93,7 +93,7 @@ def _merge_names(columns: Sequence[Names]) -> Names:
 
 
 def _locate_labels(part: CrowdLabels, items: Names, annotators: Names) -> tuple[Ints, Ints, Ints]:
-    """For each label its item and annotator in the joint names, and the place of its unit within the item."""
+    """Return for each label its item and annotator in the joint names, and the unit's position in the item."""
     item = part.item_of_unit[part.unit]
     within = part.unit - (item if part.offsets is None else part.offsets[item])
     return find(part.items, items)[item], within, find(part.annotators, annotators)[part.annotator]

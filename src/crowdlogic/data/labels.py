@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KINDS = ("human", "llm", "code")
-"""What an annotator can be, when it is known."""
+"""Kinds of annotators."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -77,17 +77,17 @@ class CrowdLabels:
 
     @property
     def n_labels(self) -> int:
-        """How many labels there are."""
+        """Number of labels."""
         return len(self.label)
 
     @property
     def n_units(self) -> int:
-        """How many units there are, labelled or not."""
+        """Number of units, labelled or not."""
         return len(self.items) if self.offsets is None else int(self.offsets[-1])
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.classes)
 
     @property
@@ -198,7 +198,7 @@ class CrowdLabels:
     def subsample(self, size: int | float, *, seed: int) -> CrowdLabels:
         """Return a random part of the annotations: a count, or a fraction below 1.
 
-        What is drawn is (item, annotator) pairs, so a sentence's tags by one person stay together.
+        Pairs of item and annotator are drawn, so a sentence's tags by one person stay together.
         """
         _, _, pair_of_label = self.annotations()
         n_pairs = int(pair_of_label.max(initial=-1)) + 1

@@ -29,7 +29,7 @@ PREFIXES = {"B": BEGIN, "I": INSIDE, "E": END, "S": SINGLE, "L": END, "U": SINGL
 
 
 class Scheme(StrEnum):
-    """How tags are read as spans."""
+    """Schemes for converting tags to spans."""
 
     conll = "conll"
     strict = "strict"

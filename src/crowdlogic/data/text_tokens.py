@@ -41,7 +41,8 @@ PATTERNS = {
 """Patterns whose matches, one after the other, are the whole text; those that begin with a gap are no tokens."""
 
 TEXTS_AT_ONCE = 1 << 11
-"""How many texts are cut at a time: what cutting needs besides the tokens is several times the text."""
+"""Number of texts that are tokenised at a time, because intermediate results need several times the memory of the
+texts."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""What a report is made from, aligned: the same items, annotators and classes everywhere.
+"""Inputs of a report, aligned to the same items, annotators and classes.
 
 A run keeps everything; a saved estimate has neither votes nor texts, so labels and items come beside it.
 
@@ -52,7 +52,7 @@ class ReportInputs:
 
     @property
     def task(self) -> TaskKind:
-        """What carries a label."""
+        """Kind of the task: documents, spans or tags."""
         if self.labels.offsets is None:
             return TaskKind.documents
         return TaskKind.spans if is_span_tag_set(self.labels.classes) else TaskKind.tags

@@ -36,7 +36,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Highlights:
-    """What a page contributes to the overview: large figures and plots, these with names of their own."""
+    """Contribution of a page to the overview: large figures and plots with unique names."""
 
     tiles: Sequence[Tile] = ()
     plots: Sequence[Plot] = ()

@@ -22,7 +22,7 @@ from crowdlogic.truth.comparison import MethodResult
 SUMMARY_LENGTH = 8
 """Sentences of the summary."""
 MOST_ABOUT_ONE = 2
-"""Of these, at most so many of a page about single annotators, rules or methods: the others are on their pages."""
+"""Maximum number of findings of a page about single annotators, rules or methods; the others are on their pages."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

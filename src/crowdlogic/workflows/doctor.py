@@ -156,7 +156,7 @@ def guess_abstention(labels: CrowdLabels) -> str | None:
 
 
 def count_spans(labels: CrowdLabels) -> int | None:
-    """How many spans the annotators marked, each annotator's own counted; None where the classes are no span tags."""
+    """Return the number of spans marked by all annotators; None if the classes are not span tags."""
     if not labels.is_sequential or not is_span_tag_set(labels.classes):
         return None
     order = np.lexsort((labels.unit, labels.annotator))

@@ -171,7 +171,7 @@ def encode_columns(
 ) -> bytes:
     """Return the text of a CoNLL file. Sentences not just numbered, and annotators if given, are named in comments.
 
-    What would not be read again as it was is refused: white space in a token, tag or name, and empty sentences.
+    Raise an error for text that could not be read back: white space in a token, tag or name, and empty sentences.
     """
     numbered = items.dtype.is_integer() and bool((items.to_numpy() == np.arange(len(items))).all())
     names = [] if numbered else [str(name) for name in items]

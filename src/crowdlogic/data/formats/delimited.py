@@ -86,7 +86,7 @@ def _suspicious_columns(table: pl.DataFrame) -> list[str]:
 
 
 LARGE_FILE = 200_000_000
-"""From this many bytes on, a table has so many rows that the compiled kernels will be wanted."""
+"""Size in bytes from which on the compiled kernels are loaded in advance."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_HEADER = 1 << 20

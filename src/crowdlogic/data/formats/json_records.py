@@ -15,7 +15,7 @@ from crowdlogic.data.files import InputFile
 from crowdlogic.errors import FormatError
 
 PIECE = 1 << 20
-"""How many bytes are read at once; more where a record is longer."""
+"""Number of bytes that are read at once; more if a record is longer."""
 
 CUT_OFF = 64
 """A problem that is at least so many characters before the end of what was read is no matter of reading on."""
@@ -71,7 +71,7 @@ class JsonText:
         self._scan = json.JSONDecoder().raw_decode
 
     def peek(self) -> str:
-        """Return the next character that is no white space; empty at the end."""
+        """Return the next character that is not white space; empty at the end."""
         while True:
             self._at = SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]  # it matches anywhere
             if self._at < len(self._text) or self._ended:

@@ -1,4 +1,4 @@
-"""What a file format can do: the one interface behind `read_labels`, `write_labels` and their kin.
+"""Interface of file formats, used by `read_labels`, `write_labels` and similar functions.
 
 A format is a subclass of FileFormat in a module of its own and an entry in `crowdlogic.registry.FORMATS`. It overrides
 what it can do; everything else is refused with an error message. A format that only reads, such as an export of an
@@ -66,7 +66,7 @@ class Crowd:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """How to read a file of labels.
+    """Options for reading a file of labels.
 
     Attributes:
         columns: role -> column, for columns whose names are not recognised.
@@ -111,7 +111,7 @@ class ReadOptions:
 
 
 class FileFormat(Protocol):
-    """How a kind of file is read and written. What a format does not override, it refuses.
+    """Base class of file formats. Methods that a format does not override raise an error.
 
     Attributes:
         name: The name that `--format` takes, as in the registry.

@@ -1,4 +1,4 @@
-"""What all formats that hold a table share: labels, items and answers are found by the names of columns."""
+"""Shared parts of table formats: labels, items and answers are found by the names of columns."""
 
 from __future__ import annotations
 
@@ -120,10 +120,10 @@ def _split(values: list[Any], offsets: Ints, dtype: pl.List) -> pl.Series:
 
 
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
-"""What polars raises on a file that is not what it claims to be."""
+"""Exceptions that polars raises on invalid files."""
 
 ROUNDING = 1e-3
-"""How far probabilities in a file may be from adding up to one."""
+"""Tolerance for probabilities in a file that do not sum to one."""
 
 CHOSEN, AT_RANDOM = "chosen", "random"
 """The column of a review's anchors that says how each item was chosen, and what it says of a random one."""

@@ -417,7 +417,7 @@ MANY_CLASSES = 1000
 
 
 def _require_beliefs(items: int, classes: int, source: TableSource) -> None:
-    """Refuse so many classes that the probabilities of all classes for all items exceed the memory limit."""
+    """Raise an error if the probabilities of all classes for all items would exceed the memory limit."""
     size, limit = 8 * items * classes, parsed_limit()
     if classes > MANY_CLASSES and size > limit:
         needed = f"{-(-size // (PARSED_RATIO << 30))}G"

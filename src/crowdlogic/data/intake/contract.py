@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 SHOWN_ROWS = 5
-"""How many further rows with the same problem a message lists."""
+"""Maximum number of further rows with the same problem in a message."""
 
 
 # Policies that readers of labels apply; `errors.parse_choice` turns their names into members.
 
 
 class Duplicates(StrEnum):
-    """What to do when one annotator labels one item more than once.
+    """Policy for several labels by one annotator on one item.
 
     With `error`, labels that are repeated exactly count once, and labels that differ are refused.
     """
@@ -46,7 +46,7 @@ class Duplicates(StrEnum):
 
 
 class Tokenizer(StrEnum):
-    """How texts are cut into tokens."""
+    """Tokenisers of texts."""
 
     words = "words"
     whitespace = "whitespace"
@@ -54,7 +54,7 @@ class Tokenizer(StrEnum):
 
 
 class Boundaries(StrEnum):
-    """What to do with a span that begins or ends inside a token.
+    """Policy for a span that begins or ends inside a token.
 
     The span takes in the whole token (widen), leaves it out (shrink), is left out itself (drop), or is refused (error).
     """
@@ -74,7 +74,7 @@ class TableSource:
     """Where rows come from, and how a person would count them.
 
     Attributes:
-        name: What to call it in a message.
+        name: Name in messages.
         first_row: The number of the first row: a spreadsheet's header is row 1, a frame's first row is 0.
         word: What a row is called: row or line.
         numbers: The number of each row, where they do not simply follow one another (blank lines between them).
@@ -129,7 +129,7 @@ class LeftOut:
 
 @dataclass(frozen=True, kw_only=True)
 class Intake:
-    """What reading a table of labels did with its rows.
+    """Report on the rows of a table of labels.
 
     Attributes:
         rows: How many rows (for sequences: annotated sequences) came in.
@@ -218,7 +218,7 @@ def require_unique_items(
 # refused in one line; no exception of polars or numpy about a type reaches the caller.
 
 UNCONVERTIBLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OverflowError, TypeError)
-"""What polars raises on values that do not fit a type."""
+"""Exceptions that polars raises on values of the wrong type."""
 
 LARGEST_INTEGER = 2**63
 """From here on a whole number is kept as text: the integers of a column end here."""

@@ -26,7 +26,7 @@ from crowdlogic.numerics.arrays import Floats, Ints
 
 
 class Character(StrEnum):
-    """What kind of annotator somebody is."""
+    """Kinds of annotators."""
 
     expert = "expert"
     ordinary = "ordinary"
@@ -52,11 +52,11 @@ ADVERSARY_RIGHT = (0.02, 0.15)
 TO_PARTNER = 0.9
 """The share of an adversary's wrong answers that go to one class: systematically wrong, not at random."""
 LEAN = (0.40, 0.70)
-"""How often a biased or lazy annotator gives the favourite answer without looking."""
+"""Rate at which a biased or lazy annotator gives the favourite answer without looking."""
 SWAP = (0.40, 0.60)
-"""How often a biased annotator takes one class of a pair for the other."""
+"""Rate at which a biased annotator confuses a pair of classes."""
 LAZY_ABSTENTION = 0.3
-"""How often a lazy annotator gives no answer at all."""
+"""Rate at which a lazy annotator abstains."""
 
 
 def planted_confusion(rng: np.random.Generator, characters: Sequence[str], balance: Floats) -> Floats:
@@ -163,7 +163,7 @@ def _confused_classes(rng: np.random.Generator, classes: int) -> Ints:
 STREAM_ROUNDS = 3
 """After so many rounds of drawing, the few items that still lack annotators get them by a race."""
 RACE_CELLS = 1 << 22
-"""How many (item, annotator) cells a race holds in memory at once: 32 MB."""
+"""Maximum number of (item, annotator) cells in memory at once: 32 MB."""
 EPOCH = 1_704_067_200.0
 """1 January 2024, when the first simulated annotators begin."""
 RECRUITING = 14 * 24 * 3600.0
@@ -186,9 +186,9 @@ def draw_counts(rng: np.random.Generator, items: int, annotators: int, mean: flo
 def draw_pairs(rng: np.random.Generator, counts: Ints, activity: Floats) -> tuple[Ints, Ints]:
     """Return item[p], annotator[p]: for each item the given number of distinct annotators, the active ones more often.
 
-    Each item gets the first so many distinct annotators of a stream in which annotator j turns up at rate activity[j].
-    The stream is drawn for all items at once; where the last ones are long in coming, waiting for each annotator's
-    first arrival (independent exponential times) is the same distribution at a bounded cost.
+    Annotators of an item are drawn one after the other, annotator j with rate activity[j], until enough distinct ones
+    are found. This is done for all items at once; items that take too long are completed by sampling each annotator's
+    first arrival (independent exponential times), which has the same distribution at a bounded cost.
     """
     annotators = len(activity)
     keys = np.empty(0, dtype=np.int64)

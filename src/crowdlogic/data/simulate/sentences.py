@@ -194,7 +194,7 @@ def _pick(rng: np.random.Generator, choices: Sequence[str]) -> str:
 
 
 class TaggerCharacter(StrEnum):
-    """What kind of entity annotator somebody is."""
+    """Kinds of entity annotators."""
 
     careful = "careful"
     ordinary = "ordinary"
@@ -224,12 +224,13 @@ DEFAULT_MIX: dict[str, float] = {
 
 IGNORE, BOUNDARY, TYPE = range(3)
 MOVES = np.array([[1, 0], [0, -1], [0, 1], [-1, 0]])
-"""What a missed boundary does to start and end: drop the first token or the last, take the next or the previous."""
+"""Changes to start and end by a missed boundary: drop the first or the last token, take the next or the previous
+one."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ErrorRates:
-    """How often each annotator makes which error; an entity suffers one at most.
+    """Rates of errors of each annotator; an entity suffers at most one.
 
     Attributes:
         ignore: ignore[j], the share of entities that are not annotated.

@@ -196,7 +196,7 @@ class OverviewFindings:
 LEVEL = 0.95
 """The level of the intervals."""
 MOST_CLASSES = 50
-"""Rows of the table of classes."""
+"""Return the rows of the table of classes."""
 MOST_PER_ITEM = 20
 """Items with this many annotators or more share the last bin of the histogram."""
 CALIBRATION_BINS = 10

@@ -111,7 +111,7 @@ DEV_SCORE = "dev student"
 HELD_OUT = "how well held-out labels are predicted"
 DEV = "the score of the classifier on the dev items"
 LATE = 0.9
-"""A best epoch after this share of the maximum number of epochs is perhaps not the best there is."""
+"""Share of the maximum number of epochs after which a best epoch suggests training longer."""
 WORSE = 0.05
 """Rules that lower a score by more than this many points call for a look."""
 

@@ -50,6 +50,11 @@ def parse_choice(kind: type[Choice], name: str, option: str) -> Choice:
         raise OptionError(f"{option}: expected one of {', '.join(kind)}; got {name!r}.") from None
 
 
+def json_reason(problem: Exception) -> str:
+    """Return why a text is not JSON, in the same words for every version of Python."""
+    return "it is nested too deeply" if isinstance(problem, RecursionError) else str(problem)
+
+
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """Return a hint for a message: " Did you mean 'x'?", or an empty string if no name is similar."""
     close = difflib.get_close_matches(name, known, n=1)

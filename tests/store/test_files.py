@@ -137,9 +137,9 @@ DEEP = b"[" * 100_000
     [
         (get_json, b"{", "is not valid JSON (Expecting property name"),
         (get_json, b"\xff", "is not valid JSON ('utf-8' codec can't decode"),
-        (get_json, DEEP, "is not valid JSON (maximum recursion depth exceeded"),
+        (get_json, DEEP, "is not valid JSON (it is nested too deeply"),
         (get_lines, b"{}\n{", "a line is not valid JSON (Expecting property name"),
-        (get_lines, DEEP, "a line is not valid JSON (maximum recursion depth exceeded"),
+        (get_lines, DEEP, "a line is not valid JSON (it is nested too deeply"),
         (get_arrays, b"{", "holds no arrays (Error while deserializing header"),
         (get_arrays, b"", "holds no arrays (Error while deserializing header"),
         (get_table, b"{", "is not a parquet file that can be read ("),

@@ -25,7 +25,15 @@ from numpy.typing import NDArray
 
 from crowdlogic.data.files import atomic_write, draft_target, open_regular
 from crowdlogic.data.formats.parquet import read_parquet
-from crowdlogic.errors import CrowdLogicError, DataError, FormatError, MissingDataError, MissingExtraError, name_list
+from crowdlogic.errors import (
+    CrowdLogicError,
+    DataError,
+    FormatError,
+    MissingDataError,
+    MissingExtraError,
+    json_reason,
+    name_list,
+)
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 NamedArrays: TypeAlias = dict[str, NDArray[Any]]
@@ -116,7 +124,7 @@ def get_json(path: Path, *, remedy: str = DAMAGED_RUN) -> Any:
     try:
         return json.loads(content.decode("utf-8"), parse_int=_parse_whole_number)
     except (ValueError, RecursionError) as problem:  # no UTF-8, no JSON, or nested too deep
-        raise FormatError(f"{path}: is not valid JSON ({problem}). {remedy}") from problem
+        raise FormatError(f"{path}: is not valid JSON ({json_reason(problem)}). {remedy}") from problem
 
 
 def get_lines(path: Path, *, remedy: str = DAMAGED_RUN) -> list[Any]:
@@ -126,7 +134,7 @@ def get_lines(path: Path, *, remedy: str = DAMAGED_RUN) -> list[Any]:
         lines = content.decode("utf-8").splitlines()
         return [json.loads(line, parse_int=_parse_whole_number) for line in lines]
     except (ValueError, RecursionError) as problem:
-        raise FormatError(f"{path}: a line is not valid JSON ({problem}). {remedy}") from problem
+        raise FormatError(f"{path}: a line is not valid JSON ({json_reason(problem)}). {remedy}") from problem
 
 
 MOST_DIGITS = 80

@@ -51,7 +51,7 @@ def test_a_gzipped_file_is_read(tmp_path: Path) -> None:
         (b'{"a": 1}\n{"a": }', "f.json, record 2: not JSON (Expecting value). Export the file again."),
         (b'[{"a": "\xff"}]', "f.json: not UTF-8 text. Save the file as UTF-8."),
         (b"[" + b"9" * 5000 + b"]", "f.json, record 1: not JSON (Exceeds the limit"),
-        (b"[" + b"[" * 200_000, "f.json, record 1: not JSON (maximum recursion depth exceeded"),
+        (b"[" + b"[" * 200_000, "f.json, record 1: not JSON (it is nested too deeply"),
     ],
 )
 def test_what_is_wrong_is_one_line_with_the_record(

@@ -89,8 +89,9 @@ def test_with_a_password_the_token_is_the_password(data: Path, tmp_path: Path) -
     (tmp_path / "password").write_text("correct horse\n")
     options = ("-o", tmp_path / "r", "--password-file", tmp_path / "password")
     with serving(data / "labels.csv", *options) as served:
-        with pytest.raises(urllib.error.HTTPError, match="401"):
+        with pytest.raises(urllib.error.HTTPError, match="401") as caught:
             served.ask("session")
+        caught.value.close()
         served.token = "correct horse"
         assert served.ask("session")["items"] == 120
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.errors import FormatError
+from crowdlogic.errors import FormatError, json_reason
 
 PIECE = 1 << 20
 """Number of bytes that are read at once; more if a record is longer."""
@@ -98,7 +98,9 @@ class JsonText:
                     raise FormatError(f"{self.name}, record {number}: not JSON ({problem.msg}). {REMEDY}") from None
                 self._read_on()
             except (RecursionError, ValueError) as problem:
-                raise FormatError(f"{self.name}, record {number}: not JSON ({problem}). {REMEDY}") from None
+                raise FormatError(
+                    f"{self.name}, record {number}: not JSON ({json_reason(problem)}). {REMEDY}"
+                ) from None
             else:
                 if end < len(self._text) or self._ended:
                     self._at = end

@@ -24,7 +24,7 @@ from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_pa
 from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.intake.contract import UNCONVERTIBLE, TableSource
 from crowdlogic.data.item_tables import corpus_from_records, crowd_from_records, holds_crowd
-from crowdlogic.errors import FormatError
+from crowdlogic.errors import FormatError, json_reason
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -165,7 +165,7 @@ def _parse_object(line: bytes, where: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise FormatError(f"{where}: not UTF-8 text. Save the file as UTF-8.") from None
     except (ValueError, RecursionError) as problem:
-        raise FormatError(f"{where}: not JSON ({problem}). Write one JSON object a line.") from None
+        raise FormatError(f"{where}: not JSON ({json_reason(problem)}). Write one JSON object a line.") from None
     if not isinstance(record, dict):
         raise FormatError(
             f"{where}: a JSON {type(record).__name__} where an object is expected. Write one object a line."

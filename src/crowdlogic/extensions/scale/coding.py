@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -197,12 +198,13 @@ class _Spill:
     def __enter__(self) -> _Spill:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
-        self._files = [self._rows_file(part).open("wb") for part in range(1 << self.bits)]
+        # The stack closes every file, also if a full disk makes one of them fail.
+        self._stack = ExitStack()
+        self._files = [self._stack.enter_context(self._rows_file(n).open("wb")) for n in range(1 << self.bits)]
         return self
 
     def __exit__(self, *problem: object) -> None:
-        for file in self._files:
-            file.close()
+        self._stack.close()
 
     def add(self, items: Names, rows: NDArray[Any], seed: int) -> None:
         """Spill the rows and the item names of a batch."""

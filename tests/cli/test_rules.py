@@ -37,7 +37,7 @@ def test_rules_about_texts_pass_the_check_against_labels_alone(run: Run) -> None
     assert (good.code, good.out, good.err) == (0, "", "r.rules: 1 rule, 0 findings\n")
     assert (wrong.code, wrong.out.splitlines()[0]) == (
         1,
-        "w.rules:1:37: 'spm' is no class. Did you mean 'spam'? The classes are ham, spam.",
+        "w.rules:1:37: 'spm' is not a class. Did you mean 'spam'? The classes are ham, spam.",
     )
 
 
@@ -48,7 +48,7 @@ def test_a_finding_is_printed_with_a_caret_and_exit_code_1(run: Run) -> None:
 
     assert done.code == 1
     assert done.out == (
-        "r.rules:2:37: 'spm' is no class. Did you mean 'spam'? The classes are ham, spam.\n"
+        "r.rules:2:37: 'spm' is not a class. Did you mean 'spam'? The classes are ham, spam.\n"
         "    1: Contains(S, 'prize') -> Label(S, 'spm')\n"
         "                                        ^\n"
     )

@@ -207,7 +207,7 @@ def test_a_rule_that_contradicts_the_labels_is_named(run: Run, reviews: Simulati
         ([*WORDS[1:], "--table", "Near"], "--table 'Near': write Name=file, such as Similar=similar.csv."),
     ],
 )
-def test_bad_input_is_one_line_and_nothing_is_write_simulated(
+def test_bad_input_is_one_line_and_nothing_is_written(
     run: Run, reviews: Simulation, words: list[str], line: str
 ) -> None:
     Path("other").mkdir()
@@ -231,7 +231,7 @@ def test_a_broken_rule_points_with_a_caret(run: Run, reviews: Simulation) -> Non
 
     assert done.code == 2
     assert done.err.splitlines()[-3:] == [
-        "crowdlogic: bad.rules:1:33: 'positve' is no class. Did you mean 'positive'? The classes are negative, positive.",
+        "crowdlogic: bad.rules:1:33: 'positve' is not a class. Did you mean 'positive'? The classes are negative, positive.",
         "    1: Contains(S, 'x') -> Label(S, 'positve')",
         "                                    ^",
     ]

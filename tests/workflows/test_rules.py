@@ -31,7 +31,7 @@ def test_classes_come_from_labels_items_or_names(trained: Trained, tmp_path: Pat
 
     assert unknown.message == f"{rules}: 1 rule, 0 findings"
     for checked in found:
-        assert checked.figures()[0]["message"].startswith("'positve' is no class. Did you mean 'positive'?")
+        assert checked.figures()[0]["message"].startswith("'positve' is not a class. Did you mean 'positive'?")
 
 
 def test_wide_tables_of_labelling_functions_are_checked_and_audited(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_labels_without_items_and_rules_with_errors_are_refused(trained: Trained
 
     with pytest.raises(OptionError, match=r"holds labels and no texts\. Give the items: --items FILE\."):
         read_training_inputs(replace(trained.options, items=None))
-    with pytest.raises(RuleError, match="'positve' is no class"):
+    with pytest.raises(RuleError, match="'positve' is not a class"):
         read_training_inputs(replace(trained.options, rules=str(tmp_path / "bad.rules")))
 
 

@@ -56,7 +56,10 @@ def test_a_large_wide_file_has_the_answers_of_a_table_in_memory(
     assert grouped.expected is not None
     assert whole.expected is not None
     assert grouped.expected.mean == pytest.approx(whole.expected.mean, abs=1e-8)
-    assert "labels are likely wrong" in grouped.confidence_message
+    if method is None:  # the range of the pool needs more than patterns
+        assert grouped.confidence_message.startswith("The number of wrong answers cannot be estimated")
+    else:
+        assert grouped.confidence_message == whole.confidence_message
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -107,7 +107,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:.*which a run does not hold")
+@pytest.mark.filterwarnings("ignore:.*is not saved with the run")
 @pytest.mark.parametrize("folds", [1, 2])
 @pytest.mark.parametrize(("changed", "message"), WRONG)
 def test_what_a_classifier_gives_wrongly_is_one_whole_sentence(

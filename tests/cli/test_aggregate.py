@@ -236,7 +236,7 @@ def test_anchors_decide_their_items(run: Run) -> None:
     refused = run("aggregate", "l.csv", "-m", "pm", "-o", "p.csv", "--anchors", "k.csv")
 
     assert pl.read_csv("o.csv")["label"][0] == wrong
-    assert (refused.code, refused.err.split(".")[0]) == (2, "crowdlogic: pm cannot use anchors")
+    assert (refused.code, refused.err.split(".")[0]) == (2, "crowdlogic: pm does not support anchors")
 
 
 def test_anchors_of_sentences_are_tags(run: Run) -> None:
@@ -397,7 +397,7 @@ def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
         (["-o", "o.csv", "--checkpoint", "."], "crowdlogic: .: is a folder. Name a file for the checkpoint.\n"),
         (
             ["-o", "o.csv", "--anchors", "g.csv"],
-            "crowdlogic: g.csv: nobody labelled item 'zz' (1 such items). Leave them out.\n",
+            "crowdlogic: g.csv: item 'zz' has no labels (1 such items). Leave them out.\n",
         ),
         (["-o", "o.csv", "--gold", "z.csv"], "crowdlogic: z.csv: no item is among the labelled ones (u, v, ...).\n"),
     ],
@@ -466,7 +466,7 @@ def test_a_folder_that_holds_something_is_not_saved_into(run: Run) -> None:
     done = run("aggregate", "labels.csv", "-o", "answers.csv", "--save", "kept")
 
     assert (done.code, Path("answers.csv").exists()) == (2, False)
-    assert "--save: kept is there already" in done.err
+    assert "--save: kept exists already" in done.err
 
 
 def test_aggregate_writes_the_stable_table_and_says_one_line(run: Run) -> None:

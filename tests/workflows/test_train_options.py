@@ -31,7 +31,7 @@ def test_options_that_were_given_come_first() -> None:
 
 
 def test_an_option_that_is_not_there_is_named_with_its_source() -> None:
-    with pytest.raises(OptionError, match=r"x\.toml: label: there is no such option\. Did you mean 'labels'\?"):
+    with pytest.raises(OptionError, match=r"x\.toml: label: unknown option\. Did you mean 'labels'\?"):
         TrainOptions().override({"label": "l.csv"}, where="x.toml: ")
 
 

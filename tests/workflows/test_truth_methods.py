@@ -75,7 +75,7 @@ def test_anchors_are_classes_or_tags_by_item(tmp_path: Path) -> None:
 
     assert anchors_of(read_answers(tmp_path / "k.csv"), LABELS) == {"u": "y"}
     assert anchors_of(read_answers(tmp_path / "k.jsonl"), TAGS) == {"s": ["O", "B-X"]}
-    with pytest.raises(DataError, match=r"nobody labelled item 'z' \(1 such items\)\. Leave them out\."):
+    with pytest.raises(DataError, match=r"item 'z' has no labels \(1 such items\)\. Leave them out\."):
         anchors_of(read_answers(tmp_path / "z.csv"), LABELS)
 
 

@@ -361,7 +361,7 @@ def least_items(*, is_sequential: bool) -> int:
 def flag_annotators(
     statistics: ConfusionStatistics, least: int = FEW_ITEMS, *, span_f1: tuple[Floats, Floats] | None = None
 ) -> CharacterFlags:
-    """Flag every annotator who deserves it.
+    """Return the flags of every annotator.
 
     Args:
         statistics: Label statistics of all annotators.
@@ -440,7 +440,7 @@ def find_bias(statistics: ConfusionStatistics) -> tuple[Ints, Bools]:
 
 
 def _shares_of_others(counts: Floats) -> Floats:
-    """share[j, m, n], how often everybody but j answers n where the truth is m; 0 where nobody else met the class."""
+    """Return share[j, m, n], the rate at which all others but j answer n if the truth is m; 0 without labels."""
     others = np.asarray(counts.sum(axis=0) - counts, dtype=np.float64)
     truth = others.sum(axis=2, keepdims=True)
     return np.asarray(np.divide(others, truth, out=np.zeros_like(others), where=truth > 0.5))

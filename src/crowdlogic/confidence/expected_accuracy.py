@@ -96,7 +96,7 @@ def accuracy_range(mean: float, *, n: int, calibration: Calibration) -> Expected
 
 
 def describe_mistakes(expected: ExpectedAccuracy, noun: str = "label", *, option: str = "--anchors") -> str:
-    """Say how many answers are likely wrong, what that depends on, and what would decide it."""
+    """Return a sentence on the number of wrong answers, its assumptions, and how to find out."""
     said = describe_range(expected, noun)
     if expected.calibration.checked or expected.n <= GOLD_TO_LABEL:
         return f"{said}."

@@ -191,7 +191,7 @@ Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 """Arrays by name."""
 
 State: TypeAlias = dict[str, Floats]
-"""The parameters of a fit by name. They are complete: all randomness is spent in the first ones."""
+"""The parameters of a fit by name. They are complete: random numbers are only drawn for the first ones."""
 
 States: TypeAlias = Any
 """Data on the units of each shard, stored with the shard; only the engine that made it can read it."""
@@ -290,7 +290,7 @@ def digest(*parts: Any) -> str:
 
 
 def _part_bytes(part: Any) -> tuple[str, bytes | memoryview]:
-    """Return what a part is, and its bytes."""
+    """Return the kind of a part, and its bytes."""
     if isinstance(part, np.ndarray):
         return f"{part.dtype.str}{part.shape}", np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
     if isinstance(part, pl.Series):

@@ -270,7 +270,7 @@ class _MemberReader(io.BytesIO):
 
 @contextmanager
 def _damage_reported(path: Path, member: str = "") -> Iterator[None]:
-    """What goes wrong inside a zip file, as a FormatError."""
+    """Raise exceptions of zipfile as a FormatError."""
     try:
         yield
     except FormatError:

@@ -156,7 +156,7 @@ def _add_logs(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def normalise_in_place(states, belief):  # type: ignore[no-untyped-def]
-    """Normalise log weights in place; the log of their sum. If all are -inf: uniform, and -inf."""
+    """Normalise log weights in place, and return the log of their sum. If all are -inf: uniform, and -inf."""
     n_states = belief.size if len(states) == 0 else len(states)
     peak = belief[0]
     for z in range(1, n_states):

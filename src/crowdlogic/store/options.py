@@ -61,7 +61,7 @@ def _suggest(name: str, known: list[str], current: Callable[[str], Any]) -> str:
 
 
 def _decode_fields(kind: type, changes: Mapping[str, Any], where: str, current: Any) -> dict[str, Any]:
-    """Return what the fields of a dataclass are changed to, by name; `current` says what each one is."""
+    """Return the new values of a dataclass's fields, by name; `current` returns the current value of a field."""
     hints = get_type_hints(kind)
     known = [field.name for field in fields(kind) if field.init]
     decoded = {}

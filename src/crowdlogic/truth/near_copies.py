@@ -246,7 +246,7 @@ def _measure_pairs(
 
 
 def _measure_pair(label_a: Ints, label_b: Ints, others: Floats) -> tuple[float, float, float, float, float]:
-    """Return what `_measure_pairs` says about one pair, within strata of the others' votes."""
+    """Return the result of `_measure_pairs` for one pair, within strata of the others' votes."""
     n, n_classes = others.shape
     # Strata: the two leading classes of the others, then how far the first one leads
     ranked = np.argsort(-others, axis=1, kind="stable")

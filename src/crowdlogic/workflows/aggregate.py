@@ -582,7 +582,7 @@ def read_for_fit(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
 
 
 def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) -> str:
-    """Write the answers, those below the minimum confidence to a file of their own; where they are, in words."""
+    """Write the answers, and those below the minimum confidence to a second file; return the locations in words."""
     least, corpus = options.min_confidence, crowd.corpus
     if least is None:
         write_estimate(

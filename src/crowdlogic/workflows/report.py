@@ -182,7 +182,7 @@ def check_page(out: str) -> None:
 
 
 def is_labels(source: str) -> bool:
-    """Whether a report is asked for of labels: a file, an export's folder, or a name that only a file could have."""
+    """Return whether the source of a report is labels: a file, the folder of an export, or a name with a suffix."""
     home = Path(source)
     if home.is_dir():
         return not is_run(home) and not (home / NAMES).is_file() and _is_export(source)

@@ -253,7 +253,7 @@ class TagReader:
     tag_set: TagSet | None
 
     def read_spans(self, tags: Ints, offsets: Ints) -> list[tuple[Span, ...]]:
-        """Return the spans of every sentence; a tag of NO_ANSWER is none.
+        """Return the spans of every sentence; NO_ANSWER is not part of a span.
 
         Args:
             tags: tags[i], over all sentences.

@@ -167,7 +167,7 @@ def test_methods_that_cannot_use_anchors_say_so(name: str) -> None:
         truth_method(name).infer(crowd(0), fitting=Fitting(anchors={0: "a"}))
 
     assert str(refused.value) == (
-        f"{name} does not support anchors. These can: pool, ensemble, dawid-skene, one-coin, ibcc, ebcc, glad, mace, hmm-crowd, "
+        f"{name} does not support anchors. Methods that do: pool, ensemble, dawid-skene, one-coin, ibcc, ebcc, glad, mace, hmm-crowd, "
         f"bsc-seq."
     )
 

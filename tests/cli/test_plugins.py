@@ -31,7 +31,10 @@ def test_a_truth_method_and_a_format_are_listed_and_work(installed: Path, tmp_pa
     assert "m-msr, toy." in unwrap(shown.stdout)
     assert "semi" in run_crowdlogic(installed, tmp_path, "convert", "--formats").stdout.split()
     assert (done.returncode, done.stderr) == (0, "toy: 2 items, 2 annotators -> o.csv\n")
-    assert (tmp_path / "o.csv").read_text().splitlines()[1:] == ["u,y,0.99,0.01,0.99", "v,y,0.99,0.01,0.99"]
+    assert (tmp_path / "o.csv").read_text().splitlines()[1:] == [
+        "u,y,0.89,0.10999999999999999,0.89",
+        "v,y,0.89,0.10999999999999999,0.89",
+    ]
     assert refused.returncode == 2
     assert refused.stderr.startswith("crowdlogic: No truth method is called 'toi'. Did you mean 'toy'?")
     assert refused.stderr.endswith("m-msr, toy.\n")

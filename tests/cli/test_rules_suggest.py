@@ -53,6 +53,6 @@ def test_labels_without_texts_or_with_one_class_are_refused_and_no_input_is_over
 
     assert [one.code for one in (no_texts, one_class, over)] == [2, 2, 2]
     assert "no texts" in no_texts.err
-    assert "one class" in one_class.err
+    assert "same class" in one_class.err
     assert "would overwrite" in over.err
     assert not Path("s.rules").exists()

@@ -429,7 +429,10 @@ def test_a_label_of_weight_0_is_as_good_as_not_there(loss: str) -> None:
         (lambda: LogicLNCL(annotators=ConfusionMatrices(smoothing=-5.0)), "confusion: smoothing must be 0 or more"),
         (lambda: LogicLNCL(annotators=ConfusionMatrices(trust=float("nan"))), "confusion: trust must be 0 or more"),
         (lambda: LogicLNCL(doubt=-1.0), "logic-lncl: doubt must be 0 or more"),
-        (lambda: LogicLNCL(projector=Projector(strength=-1.0)), "strength: -1.0 is not a number of 0 or more"),
+        (
+            lambda: LogicLNCL(projector=Projector(strength=-1.0)),
+            "strength must be a finite number of at least 0; got -1.0.",
+        ),
         (lambda: LogicLNCL(limits=TrainingLimits(seed=-1)), "seed must be at least 0, got -1"),
         (lambda: LogicLNCL(loss="eq. 8"), "loss must be one of plain, annotators; got 'eq. 8'."),
     ],

@@ -239,7 +239,7 @@ def test_one_item_is_projected_alone_where_rules_stay_within_items(monkeypatch: 
         fitted(REVIEWS, BUT),
         fitted(REVIEWS, BUT + "\n1: Near(A, B) & Label(A, C) -> Label(B, C)", vocabulary=near()),
     )
-    monkeypatch.setattr("crowdlogic.rules.projection.projector.ground_rules", noted)
+    monkeypatch.setattr("crowdlogic.rules.grounding.ground_rules", noted)
     explain(within, "r01")
     explain(joining, "r01")
 

@@ -41,7 +41,7 @@ def grounded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         seen.append(corpus.n_units)
         return ground_rules(rules, corpus, classes, **options)
 
-    monkeypatch.setattr("crowdlogic.rules.projection.projector.ground_rules", count)
+    monkeypatch.setattr("crowdlogic.rules.grounding.ground_rules", count)
     return seen
 
 

@@ -24,7 +24,7 @@ def test_docstrings_errors_and_help_texts_are_found():
 
     assert ("help", "Number of reviews.") in texts
     assert any(kind == "help" and text.startswith("Compare majority vote") for kind, text in texts)
-    assert any(kind == "docstrings" and text.startswith("The scores of the demo") for kind, text in texts)
+    assert any(kind == "docstrings" and text.startswith("Scores of the demo") for kind, text in texts)
 
 
 def test_what_is_filled_into_a_message_is_shown_by_name():

@@ -109,5 +109,5 @@ def test_prior_counts_must_be_positive(option: str) -> None:
 
 @pytest.mark.parametrize("option", ["subtypes", "restarts"])
 def test_there_is_at_least_one_subtype_and_one_random_start(option: str) -> None:
-    with pytest.raises(OptionError, match=r"^ebcc: subtypes and restarts must be 1 or more\.$"):
+    with pytest.raises(OptionError, match=r"^ebcc: subtypes and restarts must be at least 1\.$"):
         EBCC(**{option: 0})  # type: ignore[arg-type]

@@ -78,5 +78,5 @@ def test_all_columns_may_be_named_at_once_though_scoring_needs_but_two(tmp_path:
     found = evaluate(EvaluateOptions(predicted=str(answers), gold=str(gold), columns=columns))
 
     assert found.scores["accuracy"] == 0.5
-    with pytest.raises(OptionError, match="--column label=Topc: none of"):
+    with pytest.raises(OptionError, match="--column label=Topc: no column"):
         evaluate(EvaluateOptions(predicted=str(answers), gold=str(gold), columns={**columns, "label": "Topc"}))

@@ -39,7 +39,7 @@ def test_how_labels_are_read_is_asked_for_as_in_every_other_command() -> None:
     asked = TrainOptions(classes="y, x", column=("item=task",), format="csv", wide=True, abstain="-1")
 
     assert asked.input == InputOptions(
-        classes=("y", "x"), columns={"item": "task"}, format="csv", wide=True, abstain="-1"
+        classes=("y", "x"), columns={"item": "task"}, format="csv", wide=True, abstain="-1", single=True
     )
     assert TrainOptions().input.duplicates is Duplicates.error
     assert set(inspect.signature(input_options).parameters) <= {one.name for one in fields(TrainOptions)}

@@ -76,7 +76,7 @@ def test_the_first_targets_are_learnt_as_long_as_told() -> None:
 
     assert seen[1][0] == seen[3][0]
     assert seen[1][1] != seen[3][1]
-    with pytest.raises(OptionError, match="warm_up: 0 is not a number of epochs"):
+    with pytest.raises(OptionError, match="warm_up must be at least 1, got 0"):
         LogicLNCL(warm_up=0)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -68,3 +70,16 @@ def test_a_file_that_repeats_items_still_needs_an_annotator(table: pl.DataFrame,
         crowdlogic.train(tmp_path / "twice.csv", epochs=1)
     with pytest.raises(LabelError, match="no column for the annotator"):
         crowdlogic.read_labels(tmp_path / "twice.csv")
+
+
+def test_the_example_of_the_guide_runs(table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table.write_csv(tmp_path / "dataset.csv")
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "single-labels.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    names: dict[str, Any] = {}
+
+    exec(compile(example, "single-labels.md", "exec"), names)  # noqa: S102 (our own page)
+
+    assert len(names["issues"]) == 200
+    assert names["issues"]["probability"].is_sorted()

@@ -56,7 +56,7 @@ def test_a_run_is_trained_and_told_of(run: Run, reviews: Simulation) -> None:
 
     lines = done.err.splitlines()
     assert done.code == 0
-    assert lines.pop(0) == "linear was chosen: no other installed classifier suits the data and the time."
+    assert lines.pop(0) == "linear was chosen: no other installed classifier suits the size of the data and the time."
     assert lines[:3] == [
         f"labels.csv: {reviews.labels.n_labels} labels of 150 items by 12 annotators; classes negative, positive.",
         "No dev items: the labels of 10% of the items are held out for early stopping; the model is then refit with all labels.",

@@ -11,7 +11,7 @@ import pytest
 import crowdlogic
 from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.data.reading import write_corpus, write_labels
-from crowdlogic.data.simulate import simulate_sentiment
+from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import MissingExtraError, OptionError
 from crowdlogic.learning.choice import Cost, Workload, choose_classifier
 from crowdlogic.registry import CLASSIFIERS, COSTS
@@ -45,7 +45,15 @@ def test_a_small_set_needs_no_trial_and_imports_no_network() -> None:
     choice = choose_classifier(MADE.labels, MADE.corpus, model=ConfusionMatrices())
 
     assert (choice.name, choice.log_likelihood) == ("linear", {})
-    assert choice.reason == "linear was chosen: no other installed classifier suits the data and the time."
+    assert choice.reason == "linear was chosen: no other installed classifier suits the size of the data and the time."
+
+
+def test_a_few_sentences_are_tagged_without_a_trial() -> None:
+    made = simulate_ner(0, items=6, annotators=3)
+
+    choice = choose_classifier(made.labels, made.corpus, model=ConfusionMatrices())
+
+    assert (choice.name, choice.log_likelihood) == ("linear", {})
 
 
 def test_what_takes_too_long_or_is_missing_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +72,7 @@ def test_what_takes_too_long_or_is_missing_is_a_hint(monkeypatch: pytest.MonkeyP
     choice = choose_classifier(MADE.labels, MADE.corpus, model=ConfusionMatrices(), seconds=600)
 
     assert choice.reason == (
-        "linear was chosen: no other installed classifier suits the data and the time. absent may do better: "
+        "linear was chosen: no other installed classifier suits the size of the data and the time. absent may do better: "
         "pip install crowdlogic[torch]. slow may do better and takes about 20 minutes: --time 20m."
     )
 

@@ -22,7 +22,7 @@ def test_everything_is_read_and_said(trained: Trained) -> None:
     assert list(inputs.data.watched) == ["test"]
     assert inputs.data.inputs == {**trained.options.plain(), "chosen": {"model": "linear", "preset": None}}
     assert inputs.notices == (
-        "linear was chosen: no other installed classifier suits the data and the time.",
+        "linear was chosen: no other installed classifier suits the size of the data and the time.",
         f"{trained.options.labels}: {labels.n_labels:,} labels of 120 items by 10 annotators; classes negative, positive.",
         "No dev items: the labels of 10% of the items are held out for early stopping; the model is then refit with all labels.",
         "but.rules: 1 rule.",

@@ -37,6 +37,9 @@ HELD_OUT_SHARE = 0.2
 TRIAL_EPOCHS, TRIAL_SHARE = 8, 0.2
 """Maximum number of epochs of a trial, and the share of the time that it may take."""
 
+MIN_TRIAL_ITEMS = 50
+"""With fewer items the held-out labels say too little, and the cheapest classifier is used."""
+
 CHARACTERS_PER_TOKEN = 6
 """Mean length of a word with its space, to estimate the number of tokens of texts."""
 
@@ -142,8 +145,8 @@ def choose_classifier(
         why = "labelling functions follow from the items, so their held-out labels do not compare classifiers"
         return ClassifierChoice(name="linear", preset=None, reason=f"linear was chosen: {why}.", log_likelihood={})
     affordable, hints = find_candidates(Workload.of(corpus, labels.n_classes), seconds)
-    if len(affordable) == 1:
-        (name,) = affordable
+    if len(affordable) == 1 or len(corpus.items) < MIN_TRIAL_ITEMS:
+        name = next(iter(affordable))
         return ClassifierChoice(name=name, preset=None, reason=_reason(name, {}, hints), log_likelihood={})
 
     # The estimated truth of the training items is the target of every trial, so that trials differ by classifier only.
@@ -203,5 +206,5 @@ def _reason(name: str, means: dict[str, float], hints: list[str]) -> str:
             f"{means[name]:.3f} ({', '.join(others)})"
         )
     else:
-        why = f"{name} was chosen: no other installed classifier suits the data and the time"
+        why = f"{name} was chosen: no other installed classifier suits the size of the data and the time"
     return ". ".join([why, *hints]) + "."

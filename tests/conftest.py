@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -97,3 +98,14 @@ def data_root(request: pytest.FixtureRequest) -> Path:
     """The folder of the real data sets, for tests marked `data`."""
     assert request.node.get_closest_marker("data"), "a test that uses data_root must be marked `data`"
     return Path(os.environ["CROWDLOGIC_DATA"])
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One browser for all tests that look at pages; they are skipped where there is none."""
+    from tests.report.browser.chrome import chrome, installed
+
+    if installed() is None:
+        pytest.skip("there is no chromium; `make browser` installs it as root on Debian")
+    with chrome() as started:
+        yield started

@@ -1,23 +1,13 @@
-"""One browser for all tests here; skipped, and why, where there is none."""
+"""Made-up reports as files for the tests in a browser."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.report.browser.chrome import Chrome, chrome, installed
 from tests.report.example_reports import documents, tagged
 
 from crowdlogic.reporting.html import to_html
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Chrome]:
-    if installed() is None:
-        pytest.skip("there is no chromium; `make browser` installs it as root on Debian")
-    with chrome() as started:
-        yield started
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.report.browser.chrome import Chrome, chrome, installed
+from tests.report.browser.chrome import Chrome, chrome
 
 HOSTILE = (
     "<script>window.pwned=1</script>",
@@ -17,14 +17,6 @@ HOSTILE = (
     "{{constructor.constructor('window.pwned=4')()}} ${window.pwned=5}",
     '=HYPERLINK("http://evil.example")',
 )
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Chrome]:
-    if installed() is None:
-        pytest.skip("there is no chromium; `make browser` installs it as root on Debian")
-    with chrome() as started:
-        yield started
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -46,6 +47,12 @@ def run(*words: str) -> str:
     return result.output
 
 
+def load_arrays(path: str) -> dict[str, Any]:
+    """Return the arrays of an npz file, and close it."""
+    with np.load(path) as archive:
+        return dict(archive)
+
+
 @pytest.mark.parametrize(
     ("training", "new"),
     [
@@ -58,9 +65,9 @@ def run(*words: str) -> str:
 )
 def test_commands_and_python_give_the_same_answers(folder: Path, training: list[str], new: list[str]) -> None:
     (folder / "near.rules").write_text("0.2: Nearest(A, B, '3') & Label(A, C) -> Label(B, C)\n")
-    archive = np.load("train.npz")
+    archive = load_arrays("train.npz")
     corpus = Corpus(pl.Series("item", archive["items"].tolist()), features=archive["features"])
-    unseen = np.load("new.npz")
+    unseen = load_arrays("new.npz")
     rules = parse_rules((folder / "near.rules").read_text())
     limits = TrainingLimits(epochs=3, held_out=HeldOut())
 

@@ -457,7 +457,7 @@ MIN_EACH = 2.0
 
 
 def find_labelling_functions(labels: CrowdLabels) -> Bools:
-    """Return one_sided[j], for annotators who only ever give one class, if such ones gave most labels; else all False.
+    """Return one_sided[j] for annotators who only ever give one class; all are False unless they gave most labels.
 
     Fewer than MIN_EACH labels per annotator and class are too few to tell.
     """

@@ -300,7 +300,7 @@ ADVERSARY_LEVEL = 0.998
 ADVERSARY_INFORMATIVENESS = 0.3
 """Or the skill is below 0, the upper end of its interval below LITTLE_SKILL, and the informativeness above this."""
 ONE_CLASS_SHARE = 0.95
-"""Share of one label from which on an annotator nearly always gives the same answer."""
+"""Minimum share of one label for an annotator who nearly always gives the same answer."""
 OTHER_TRUTH_SHARE = 0.15
 """The truth varies, for the flag of one class, from this share of other classes on."""
 NO_SKILL, LITTLE_SKILL = 0.1, 0.3
@@ -308,7 +308,7 @@ NO_SKILL, LITTLE_SKILL = 0.1, 0.3
 BIASED_SHARE, BIASED_LOWER_END = 0.45, 0.35
 """A biased annotator mistakes a class for another with this share, whose interval does not reach below the second."""
 BIASED_LABELS = 10
-"""Expected number of labels on a class from which on a bias is looked for."""
+"""Minimum expected number of labels on a class to look for a bias."""
 CARELESS_FRACTION, CARELESS_UPPER_END = 0.5, 0.8
 """A careless annotator's skill is below the first fraction of the median skill, its upper end below the second: by the
 upper end alone, a hundred labels of somebody with a quarter of the skill would not be enough to say so."""
@@ -317,7 +317,7 @@ CARELESS_SPANS = 0.8
 BEST_QUARTER = 75
 """The percentile of F1 that they reach."""
 MOSTLY = 0.8
-"""Share of one label from which on the reason names the label."""
+"""Minimum share of one label for the reason to name the label."""
 OUTSIDE = "O"
 """The tag of tokens in no span."""
 
@@ -552,7 +552,7 @@ def _share(part: float, whole: float) -> float:
 BINS = 5
 """Equal parts of an annotator's annotations, in the order of time."""
 LEAST_ANNOTATIONS = 40
-"""Annotations from which on a trend is looked for: eight in each bin."""
+"""Minimum number of annotations to look for a trend: eight in each bin."""
 FALSE_DISCOVERY_RATE = 0.05
 """The share of detected falls that may be chance."""
 LEAST_FALL = 0.1

@@ -117,7 +117,7 @@ def pairwise_agreement(compared: Sequence[MethodResult]) -> Floats:
 FEW_ITEMS = 20
 """Minimum number of answers for these checks."""
 NOTABLE = 0.1
-"""Share of the votes from which on a class should be an answer somewhere."""
+"""Minimum share of the votes at which a class should be an answer somewhere."""
 MANY_BACKWARDS = 0.25
 """Minimum share of labels by annotators taken to be adversarial for a warning."""
 

@@ -38,7 +38,7 @@ MAX_UNITS = 4_000
 MAX_PAIRS = 2_000
 """Maximum number of pairs that are examined, those with the most agreement."""
 SIMILAR, NEAR_COPY = 0.35, 0.7
-"""Excess agreement from which on a pair is similar, and a near-copy."""
+"""Minimum excess agreement of a similar pair, and of a near-copy."""
 AT_LEAST = 0.5
 """The excess agreement of near-copies must be significantly above this."""
 BINS = 4
@@ -47,7 +47,7 @@ STRATUM = 25
 """Approximate minimum number of items per stratum."""
 ROUNDS = 4
 SAME_ANSWERS = 0.85
-"""Kappa from which on two annotators are not used to explain each other's agreement."""
+"""Minimum kappa at which two annotators are not used to explain each other's agreement."""
 MOSTLY_SAME = 0.75
 """Minimum kappa of near-copies, who almost always give the same answer."""
 SURELY_SAME = 0.95

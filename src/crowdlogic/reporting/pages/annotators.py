@@ -421,7 +421,7 @@ OVERLOOKED_SHARE, OVERLOOKED_SPANS = 0.5, 10
 MOST_CONFUSIONS = 3
 """Confusions that are shown of an annotator."""
 LEAST_CONFUSIONS = 0.5
-"""Expected number of times from which on a confusion is shown."""
+"""Minimum expected number of times for a confusion to be shown."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

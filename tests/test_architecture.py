@@ -79,7 +79,7 @@ def defined_names(path: Path) -> set[str]:
 
 def drawn_layers(page: str) -> list[set[str]]:
     """The layers of the drawing, lowest first."""
-    drawing = re.search(r"^ {4}exports < .*$", page, flags=re.MULTILINE)
+    drawing = re.search(r"^ {4}errors < .*$", page, flags=re.MULTILINE)
     return [set(re.split(r"\s*\|\s*", layer.strip())) for layer in drawing[0].split("<")] if drawing else []
 
 

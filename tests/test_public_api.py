@@ -12,7 +12,7 @@ from rlcompleter import Completer
 import pytest
 
 import crowdlogic
-from crowdlogic.exports import read_stub
+from crowdlogic.registry import read_stub
 
 SOURCE = Path(crowdlogic.__file__).parent
 STUBS = sorted(SOURCE.rglob("__init__.pyi"))

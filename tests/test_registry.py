@@ -124,6 +124,7 @@ def test_the_registry_of_a_type_is_found_by_it() -> None:
         pass
 
     things = Registry("thing", "crowdlogic.no_such_group", {})
+    IMITATIONS.load("growing")  # a module declares the type when it is imported
 
     assert registry_serving(Thing) is None
     assert things.serves(Thing) is Thing

@@ -3,7 +3,7 @@
 The public names are listed in `__init__.pyi`; each is imported when it is first used.
 """
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 __version__ = "0.1.0"
 

@@ -3,6 +3,6 @@
 `registry.ANNOTATOR_MODELS` lists them by name; `protocol` has their interface.
 """
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -9,6 +9,6 @@
 Neural networks are in `extensions.networks`.
 """
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

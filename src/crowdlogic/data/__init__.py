@@ -1,5 +1,5 @@
 """Data structures of inputs and results: labels, corpus, estimates, files."""
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -5,6 +5,6 @@ learned.estimate                    # clean labels and annotators
 learned.predict(new_items)          # the teacher; student=True for the classifier alone
 """
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

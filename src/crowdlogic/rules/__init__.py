@@ -7,6 +7,6 @@ ground = projector.ground(corpus, classes)                        # once
 q_b = projector.project(q_a, ground, predict=classifier).q_b      # every epoch
 """
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -15,6 +15,6 @@ over as plain data, and is rebuilt from it.
     options      options as plain data and back
 """
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -1,5 +1,5 @@
 """Truth inference: estimate the true class of every item from the labels. One module per method."""
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

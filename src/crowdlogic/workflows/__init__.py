@@ -5,6 +5,6 @@ object; it never prints. What a person should know of the inputs is in the resul
 progress through a callback.
 """
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -1,6 +1,6 @@
 """scikit-learn estimators, and drop-in replacements for crowd-kit and cleanlab."""
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 ENTRIES = {
     "methods": {

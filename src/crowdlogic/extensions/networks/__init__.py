@@ -1,6 +1,6 @@
 """Neural networks, crowd layers and doctor nets (torch), with export to ONNX and Hugging Face."""
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 ENTRIES = {
     "classifiers": {

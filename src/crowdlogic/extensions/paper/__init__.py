@@ -1,6 +1,6 @@
 """Experiments of the paper, CRF-MA and the public benchmark data sets."""
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 ENTRIES = {
     "learners": {

@@ -1,6 +1,6 @@
 """Review web application, and recommendations for further labels."""
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 ENTRIES = {
     "pages": {

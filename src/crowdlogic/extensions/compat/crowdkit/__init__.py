@@ -6,6 +6,6 @@ Where crowd-kit's documentation and code differ, this package follows the docume
 docs/reference/from-crowd-kit.md.
 """
 
-from crowdlogic.exports import lazy_exports
+from crowdlogic.registry import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import crowdlogic
-from crowdlogic.exports import read_stub
+from crowdlogic.registry import read_stub
 
 INIT = (
-    "from crowdlogic.exports import lazy_exports\n\n__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)\n"
+    "from crowdlogic.registry import lazy_exports\n\n__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)\n"
 )
 STUB = "from {0} import part as part\nfrom {0}.part import first as first\nfrom {0}.part import second as second\n"
 

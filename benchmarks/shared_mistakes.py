@@ -48,9 +48,9 @@ import polars as pl
 from scipy.optimize import brentq
 from sklearn.metrics import adjusted_rand_score
 
-from crowdlogic.confidence.assessment import Assessment, Unsupervised, assess, fit_without_gold, members_to_weigh
+from crowdlogic.confidence.calibration import Assessment, Unsupervised, assess, fit_without_gold, members_to_weigh
+from crowdlogic.confidence.expected_accuracy import checked_range
 from crowdlogic.confidence.learning_from_gold import gold_problem
-from crowdlogic.confidence.ranges import checked_range
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.extensions.paper.benchmarks import data_folder
 from crowdlogic.metrics.calibration import calibration_error, tie_credit

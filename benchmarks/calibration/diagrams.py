@@ -11,7 +11,7 @@ from benchmarks.calibration.sets import CrowdSet
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.metrics.calibration import tie_credit
 from crowdlogic.numerics.arrays import sum_by
-from crowdlogic.numerics.intervals import credible_interval
+from crowdlogic.numerics.logspace import credible_interval
 from crowdlogic.reporting.charts import ReliabilityBin, calibration_chart
 from crowdlogic.reporting.figures import write_plots
 from crowdlogic.truth.dependence import Dependence

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from crowdlogic.confidence.expected_accuracy import warning_signs
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.extensions.paper.benchmarks import data_folder
 from crowdlogic.numerics.arrays import Ints
-from crowdlogic.truth.comparison import warning_signs
 from crowdlogic.truth.ensemble import Ensemble
 
 CUT = 4.5

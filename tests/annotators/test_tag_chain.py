@@ -10,7 +10,7 @@ import pytest
 
 from crowdlogic.annotators.tag_chain import TagChain, tag_grammar
 from crowdlogic.errors import LabelError
-from crowdlogic.numerics import dirichlet
+from crowdlogic.numerics.logspace import dirichlet_mean, expected_log
 
 TAGS = ("B-X", "I-X", "B-Y", "I-Y", "O")
 OFFSETS = np.array([0, 3, 3, 5])  # the second sequence is empty
@@ -91,8 +91,8 @@ def test_marginals_and_the_best_path_are_those_of_all_valid_paths() -> None:
     found, best = made.marginals(unary, state, NAMES).q, made.decode(unary, state)
 
     with np.errstate(divide="ignore"):
-        mean = {name: np.log(dirichlet.mean(state[name], axis=-1)) for name in state}
-    expected_log = {name: dirichlet.expected_log(state[name], axis=-1) for name in state}
+        mean = {name: np.log(dirichlet_mean(state[name], axis=-1)) for name in state}
+    expected = {name: expected_log(state[name], axis=-1) for name in state}
     for first, last in ((0, 3), (3, 5)):
 
         def weight(path: tuple[int, ...], logs: dict[str, np.ndarray], first: int = first) -> float:
@@ -102,7 +102,7 @@ def test_marginals_and_the_best_path_are_those_of_all_valid_paths() -> None:
         total = np.zeros((last - first, 5))
         for path in paths(last - first):
             for t, k in enumerate(path):
-                total[t, k] += weight(path, expected_log)
+                total[t, k] += weight(path, expected)
         np.testing.assert_allclose(found[first:last], total / total.sum(axis=1, keepdims=True), rtol=0, atol=1e-9)
         top = max(paths(last - first), key=lambda path: weight(path, mean))
         assert tuple(best[first:last]) == top

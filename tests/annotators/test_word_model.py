@@ -9,7 +9,7 @@ from crowdlogic.annotators.tag_chain import NO_WORDS, code_words
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.errors import CorpusError
-from crowdlogic.numerics import dirichlet
+from crowdlogic.numerics.logspace import expected_log
 
 LABELS = from_sequences([("s0", "a", ["B", "O", "O"]), ("s1", "a", ["B", "O"])])
 CORPUS = sentences(["s0", "s1"], [["Ann", "has", "2"], ["Ann", "sleeps"]])
@@ -31,7 +31,7 @@ def test_concentrations_count_words_by_tag() -> None:
 
     np.testing.assert_allclose(state["feature0"], [[1.6, 0.6], [0.1, 1.1], [0.1, 1.1], [0.1, 1.1]])
     np.testing.assert_allclose(state["feature1"], [[0.1, 2.1], [1.6, 0.6], [0.1, 1.1]])
-    expected = sum(dirichlet.expected_log(state[f"feature{at}"], axis=0)[codes] for at, codes in enumerate(words.codes))
+    expected = sum(expected_log(state[f"feature{at}"], axis=0)[codes] for at, codes in enumerate(words.codes))
     np.testing.assert_allclose(words.log_likelihood(state), expected, rtol=1e-12)
     assert words.divergence(state, 0.1) > 0.1
     assert words.divergence(words.concentrations(np.zeros_like(q), 0.1), 0.1) == pytest.approx(0.0, abs=1e-9)

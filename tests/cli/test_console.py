@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.cli.conftest import Result
 
-from crowdlogic.cli.console import complain, say, show_json, show_tables
+from crowdlogic.cli.console import Output, complain, merged, say, show_output, show_tables
 from crowdlogic.workflows.inputs import ResultTable
 
 
@@ -21,10 +23,20 @@ def test_remarks_are_lines_on_standard_error_without_control_characters(capsys: 
     assert capsys.readouterr() == ("", "one\ntwo lines\n\\u001b[31mred\ncrowdlogic: no\n")
 
 
-def test_what_is_no_number_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
-    show_json({"a": np.float64("nan"), "b": [np.int64(1), float("inf")], 3: ("é", None, True)})
+@dataclass(frozen=True, kw_only=True)
+class Figures(Output):
+    """Numbers and texts."""
 
-    assert json.loads(capsys.readouterr().out) == {"a": None, "b": [1, None], "3": ["é", None, True]}
+    figures: Mapping[str, Any] = merged()
+
+
+def test_what_is_no_number_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = {"a": np.float64("nan"), "b": [np.int64(1), float("inf")], "c": {3: ("é", None, True)}}
+
+    show_output(Figures(command="x", figures=figures))
+
+    shown = json.loads(capsys.readouterr().out)
+    assert {name: shown[name] for name in figures} == {"a": None, "b": [1, None], "c": {"3": ["é", None, True]}}
 
 
 def test_a_table_shows_counts_shares_and_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -13,9 +11,9 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Result
+from tests.tools.json_page import outputs, write_page
 
 from crowdlogic.cli.app import commands
-from crowdlogic.cli.json_output import outputs, write_page
 from crowdlogic.data.reading import write_corpus, write_labels
 from crowdlogic.data.simulate import simulate_sentiment
 
@@ -142,14 +140,3 @@ def test_the_page_is_generated_and_covers_every_command() -> None:
     assert {*CALLS, *WITH_TORCH, *ELSEWHERE} == set(outputs())
     for command in commands().values():
         assert import_module(command.module).OUTPUTS
-
-
-@pytest.mark.extension("networks", "paper", "review", "scale")
-def test_the_page_is_printed_by_a_command() -> None:
-    pytest.importorskip("torch")
-
-    done = subprocess.run(
-        [sys.executable, "-m", "crowdlogic.cli.json_output"], capture_output=True, text=True, check=True
-    )
-
-    assert done.stdout == PAGE.read_text()

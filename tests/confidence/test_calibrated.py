@@ -17,7 +17,7 @@ from crowdlogic.confidence.calibration import (
     mistakes_by_rank,
     predict_anchors,
 )
-from crowdlogic.data.answers import KnownTruths
+from crowdlogic.data.estimate import KnownTruths
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import simulate_crowd

@@ -14,7 +14,7 @@ from crowdlogic.confidence.annotator_verdicts import (
     flag_annotators,
     least_items,
 )
-from crowdlogic.numerics.intervals import credible_interval
+from crowdlogic.numerics.logspace import credible_interval
 
 
 def statistics_of(counts: list[list[list[float]]], *, items: int | None = None) -> ConfusionStatistics:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.confidence.planted_crowds import crowd
 
-from crowdlogic.confidence.assessment import assess, fit_without_gold, members_to_weigh
+from crowdlogic.confidence.calibration import assess, fit_without_gold, members_to_weigh
 from crowdlogic.confidence.learning_from_gold import (
     gold_problem,
     learn_from_gold,

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binomtest
 from tests.confidence.planted_crowds import crowd, judges
 
-from crowdlogic.confidence.assessment import assess, fit_without_gold
-from crowdlogic.confidence.ranges import (
+from crowdlogic.confidence.calibration import assess, fit_without_gold
+from crowdlogic.confidence.expected_accuracy import (
     binomial_interval,
     checked_range,
     mistakes_in_first,

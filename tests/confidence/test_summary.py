@@ -16,7 +16,7 @@ from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.data.frames import from_arrays, from_frame, from_matrix
 from crowdlogic.data.simulate import simulate_labels
 from crowdlogic.errors import DataError, OptionError
-from crowdlogic.numerics.intervals import credible_interval
+from crowdlogic.numerics.logspace import credible_interval
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.reporting.inputs import inputs_from_estimate
 from crowdlogic.reporting.pages.annotators import compute_annotators

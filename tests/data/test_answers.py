@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crowdlogic.data.answers import (
+from crowdlogic.data.corpus import documents, sentences
+from crowdlogic.data.estimate import (
     Answers,
     KnownTruths,
     align_answers,
@@ -14,7 +15,6 @@ from crowdlogic.data.answers import (
     drawn_at_random,
     estimate_from_gold,
 )
-from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.data.reading import read_answers
 from crowdlogic.errors import DataError

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.corpus import Corpus, documents, sentences
-from crowdlogic.data.frames import from_dict
-from crowdlogic.data.item_tables import to_corpus
+from crowdlogic.data.frames import from_dict, to_corpus
 from crowdlogic.errors import CorpusError
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
-from crowdlogic.data.answers import KnownTruths
 from crowdlogic.data.corpus import Corpus, align, documents
+from crowdlogic.data.estimate import KnownTruths
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.learning.algorithm import LogicLNCL

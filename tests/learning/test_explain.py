@@ -25,7 +25,7 @@ from crowdlogic.learning.explain import Evidence, explain, explain_all, is_expli
 from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.numerics import dirichlet
+from crowdlogic.numerics.logspace import expected_log
 from crowdlogic.registry import ANNOTATOR_MODELS
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
@@ -303,7 +303,7 @@ def test_a_truth_that_was_given_stays_as_it_is(epochs: int) -> None:
 def test_sequential_annotators_are_explained_by_what_they_said_before() -> None:
     learned = fitted(SENTENCES, None, annotators=Sequential())
     labels, size = learned.task.labels, learned.task.labels.n_classes
-    table = dirichlet.expected_log(learned.epoch.annotators.arrays()["table"], axis=1)
+    table = expected_log(learned.epoch.annotators.arrays()["table"], axis=1)
     before = previous_tags(labels)
 
     for s, found in enumerate(explain_all(learned, learned.task.corpus.items.to_list(), calibrated=False)):

@@ -15,7 +15,7 @@ from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import mix
 from crowdlogic.learning.posterior import FixedPosterior, chain_posterior, crowd_posterior
-from crowdlogic.numerics import dirichlet
+from crowdlogic.numerics.logspace import expected_log
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.transitions import transition_table
@@ -83,7 +83,7 @@ def test_the_posterior_of_chains_is_that_of_all_taggings(correlation: float) -> 
     annotators = model.m_step(crowd, np.random.default_rng(3).dirichlet(np.ones(3), 4))
     table = transition_table(FOLLOWS, TAGS, start={"O": 0.9, "B-X": 0.1}, strength=0.3)
     projector = Projector(rules=parse_rules(RULE), transitions=table, strength=2.0)
-    expected_log = dirichlet.expected_log(annotators.table, axis=1)
+    log_table = expected_log(annotators.table, axis=1)
 
     log_a, log_b = {}, {}
     for path in product(range(3), repeat=4):
@@ -91,7 +91,7 @@ def test_the_posterior_of_chains_is_that_of_all_taggings(correlation: float) -> 
         score += sum(chain.transitions[a, b] for a, b in pairwise(path))
         for j, tags in enumerate(SAID.values()):
             codes = [2, *(TAGS.index(tag) for tag in tags)]  # before the first token: O
-            said = sum(expected_log[3 * j + codes[t], codes[t + 1], k] for t, k in enumerate(path))
+            said = sum(log_table[3 * j + codes[t], codes[t + 1], k] for t, k in enumerate(path))
             score += said / (1 + correlation)  # the design effect of two labels
         log_a[path] = score
         named = tuple(TAGS[k] for k in path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from crowdlogic.numerics.intervals import credible_interval
+from crowdlogic.numerics.logspace import credible_interval
 
 
 def test_the_interval_is_the_central_one_of_the_beta_posterior() -> None:

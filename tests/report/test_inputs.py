@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from tests.report.small_crowds import estimate_with, small_crowd, small_texts
 
-from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import documents
+from crowdlogic.data.estimate import Answers
 from crowdlogic.data.frames import from_dict, from_sequences
 from crowdlogic.errors import DataError
 from crowdlogic.reporting.inputs import inputs_from_estimate

@@ -10,9 +10,8 @@ import polars as pl
 import pytest
 from tests.truth.planted import planted
 
-from crowdlogic.data.answers import Answers
-from crowdlogic.data.frames import from_arrays, from_sequences
-from crowdlogic.data.item_tables import corpus_from_frame
+from crowdlogic.data.estimate import Answers
+from crowdlogic.data.frames import corpus_from_frame, from_arrays, from_sequences
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.comparison import compare_methods, pairwise_agreement, score_estimate
 from crowdlogic.truth.dawid_skene import DawidSkene

@@ -20,8 +20,8 @@ from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.data.frames import from_matrix, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import ConvergenceWarning, LabelError, OptionError
-from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.numerics.logspace import expected_log
 from crowdlogic.truth.bsc_seq import BSCSeq
 from crowdlogic.truth.fitting import Fitting, Progress
 from crowdlogic.truth.hmm_crowd import HMMCrowd
@@ -57,7 +57,7 @@ def test_a_step_is_the_sum_over_all_valid_paths() -> None:
     hmm = small_hmm(labels, corpus)
     state = hmm.first_state(np.random.default_rng(0).dirichlet(np.ones(3), size=labels.n_units))
     unary = hmm.unary(state)
-    follow, start = (dirichlet.expected_log(state[name], axis=-1) for name in ("transitions", "start"))
+    follow, start = (expected_log(state[name], axis=-1) for name in ("transitions", "start"))
     q, pairs, log_evidence = np.zeros((labels.n_units, 3)), np.zeros((3, 3)), 0.0
     for first, last in pairwise(np.asarray(labels.offsets)):
         paths = list(product(range(3), repeat=last - first))
@@ -88,9 +88,7 @@ def test_evidence_of_annotators_and_words_adds_up() -> None:
     state = hmm.first_state(np.random.default_rng(1).dirichlet(np.ones(3), size=labels.n_units))
 
     says = hmm.model.load(state).terms(hmm.engine)
-    words = sum(
-        dirichlet.expected_log(state[f"feature{at}"], axis=0)[codes] for at, codes in enumerate(hmm.words.codes)
-    )
+    words = sum(expected_log(state[f"feature{at}"], axis=0)[codes] for at, codes in enumerate(hmm.words.codes))
 
     for unit in range(labels.n_units):
         expected = says[labels.unit == unit].sum(axis=0) + words[unit]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdlogic.data.answers import drawn_at_random
+from crowdlogic.data.estimate import drawn_at_random
 from crowdlogic.data.frames import from_dict, from_sequences
 from crowdlogic.data.reading import read_answers
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError

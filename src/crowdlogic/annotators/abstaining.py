@@ -16,14 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.annotators.confusion import Confusion
-from crowdlogic.annotators.protocol import (
-    FLOOR,
-    SMOOTHING,
-    TRUST,
-    Anchors,
-    check_size,
-    expected_counts,
-)
+from crowdlogic.annotators.label_sums import check_size
+from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST, Anchors, expected_counts
 from crowdlogic.data.blocks import Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels

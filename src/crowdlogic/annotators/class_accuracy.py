@@ -14,15 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.protocol import (
-    SMOOTHING,
-    TRUST,
-    Anchors,
-    Arrays,
-    TableAnnotators,
-    check_size,
-    expected_counts,
-)
+from crowdlogic.annotators.label_sums import check_size
+from crowdlogic.annotators.protocol import SMOOTHING, TRUST, Anchors, Arrays, TableAnnotators, expected_counts
 from crowdlogic.data.blocks import Engine, Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crowdlogic.annotators.label_sums import check_size
 from crowdlogic.annotators.protocol import (
     FLOOR,
     SMOOTHING,
@@ -27,15 +28,13 @@ from crowdlogic.annotators.protocol import (
     Arrays,
     TableAnnotators,
     check_correlation,
-    check_size,
     expected_counts,
 )
 from crowdlogic.data.blocks import Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, check_amounts
-from crowdlogic.numerics.logspace import safe_log
+from crowdlogic.numerics.logspace import expected_log, safe_log
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ class Concentrations(TableAnnotators):
     @property
     def log_table(self) -> Floats:
         """E[log p], [j, n, m]."""
-        return dirichlet.expected_log(self.table, axis=1)
+        return expected_log(self.table, axis=1)
 
     @property
     def confusion(self) -> Floats:

@@ -19,11 +19,26 @@ import numpy as np
 
 from crowdlogic.data.blocks import Arrays, Engine, Shard, States
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
 from crowdlogic.numerics.logspace import LOG_ZERO
 
 COUNTS, TOTALS, EVIDENCE, Q = "counts", "totals", "log_evidence", "q"
 """Names of the statistics of E-steps, and of the beliefs by unit."""
+
+
+MOST_CELLS = 50_000_000
+"""Confusion matrices of more cells than this (400 MB, three times over while fitting) are refused."""
+
+
+def check_size(name: str, n_annotators: int, n_classes: int) -> None:
+    """Refuse confusion matrices that would not fit into memory."""
+    cells = n_annotators * n_classes**2
+    if cells > MOST_CELLS:
+        raise OptionError(
+            f"{name} keeps a {n_classes:,} x {n_classes:,} confusion matrix for each of {n_annotators:,} annotators, "
+            f"{cells * 8 / 1e9:,.1f} GB. Use one-coin or mace, which keep little per annotator, or merge classes."
+        )
 
 
 # What the labels of one block say, in numpy.

@@ -46,9 +46,6 @@ SMOOTHING = 0.01
 TRUST = 1.0
 """Default number of labels added to each diagonal cell beyond that."""
 
-MOST_CELLS = 50_000_000
-"""Confusion matrices of more cells than this (400 MB, three times over while fitting) are refused."""
-
 
 class Annotators(Protocol):
     """The parameters of all annotators."""
@@ -171,13 +168,3 @@ def expected_counts(shards: Engine, q: Beliefs, log_table: Floats | None = None)
     Partial labels are shared among their classes by log_table[j, n, m] if given, else as the whole ones were.
     """
     return tally(shards, np.asarray(q, dtype=np.float64), log_table=log_table).counts
-
-
-def check_size(name: str, n_annotators: int, n_classes: int) -> None:
-    """Refuse confusion matrices that would not fit into memory."""
-    cells = n_annotators * n_classes**2
-    if cells > MOST_CELLS:
-        raise OptionError(
-            f"{name} keeps a {n_classes:,} x {n_classes:,} confusion matrix for each of {n_annotators:,} annotators, "
-            f"{cells * 8 / 1e9:,.1f} GB. Use one-coin or mace, which keep little per annotator, or merge classes."
-        )

@@ -18,22 +18,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from crowdlogic.annotators.protocol import (
-    Anchors,
-    Arrays,
-    TableAnnotators,
-    check_correlation,
-    check_size,
-    expected_counts,
-)
+from crowdlogic.annotators.label_sums import check_size
+from crowdlogic.annotators.protocol import Anchors, Arrays, TableAnnotators, check_correlation, expected_counts
 from crowdlogic.data.blocks import Engine, Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import BEGIN, INSIDE, OUTSIDE, is_span_tag_set, parse_tags
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, Ints, check_amounts
+from crowdlogic.numerics.logspace import dirichlet_divergence, dirichlet_mean, expected_log
 
 INVALID_COUNT = 1e-3
 """Prior count of an annotator's invalid pair of tags, such as I-PER after O."""
@@ -79,7 +73,7 @@ class Sequential:
 
     def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:
         """Minus the divergence of the posteriors from their prior."""
-        return -dirichlet.divergence(arrays["table"], self._tiled_prior(shards), axis=1)
+        return -dirichlet_divergence(arrays["table"], self._tiled_prior(shards), axis=1)
 
     def load(self, arrays: Mapping[str, Floats]) -> PreviousTagTables:
         """Return posteriors from their array."""
@@ -106,12 +100,12 @@ class PreviousTagTables(TableAnnotators):
     @property
     def log_table(self) -> Floats:
         """E[log p], [j * K + p, n, m]."""
-        return dirichlet.expected_log(self.table, axis=1)
+        return expected_log(self.table, axis=1)
 
     @property
     def confusion(self) -> Floats:
         """confusion[j, m, n], over all previous tags as often as they came."""
-        return dirichlet.mean(self._by_previous.sum(axis=1).transpose(0, 2, 1), axis=2)
+        return dirichlet_mean(self._by_previous.sum(axis=1).transpose(0, 2, 1), axis=2)
 
     @property
     def _by_previous(self) -> Floats:
@@ -124,7 +118,7 @@ class PreviousTagTables(TableAnnotators):
 
     def summaries(self) -> Arrays:
         """Return sequential[j, p, m, n], how annotator j answers n after p where the truth is m."""
-        return {"sequential": dirichlet.mean(self._by_previous.transpose(0, 1, 3, 2), axis=3)}
+        return {"sequential": dirichlet_mean(self._by_previous.transpose(0, 1, 3, 2), axis=3)}
 
 
 def by_previous_tag(labels: CrowdLabels) -> CrowdLabels:

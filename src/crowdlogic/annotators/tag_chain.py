@@ -17,10 +17,9 @@ from crowdlogic.data.names import Classes, Names
 from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, is_span_tag_set, parse_tags
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, LabelError
-from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.chain import ChainMarginals, best_path, marginals
-from crowdlogic.numerics.logspace import safe_log
+from crowdlogic.numerics.logspace import dirichlet_divergence, dirichlet_mean, expected_log, safe_log
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +90,9 @@ class TagChain:
         """Forward-backward under the expected log transitions."""
         found = marginals(
             unary,
-            dirichlet.expected_log(state["transitions"], axis=-1),
+            expected_log(state["transitions"], axis=-1),
             self.offsets,
-            start=dirichlet.expected_log(state["start"], axis=-1),
+            start=expected_log(state["start"], axis=-1),
         )
         lost = np.flatnonzero(~np.isfinite(found.log_partition))
         if len(lost):
@@ -105,11 +104,11 @@ class TagChain:
     def divergence(self, state: Arrays) -> float:
         """Return how far the transition model is from its prior."""
         prior = self.prior()
-        return sum(dirichlet.divergence(state[name], prior[name], axis=-1) for name in ("transitions", "start"))
+        return sum(dirichlet_divergence(state[name], prior[name], axis=-1) for name in ("transitions", "start"))
 
     def decode(self, unary: Floats, state: Arrays) -> Ints:
         """Return the best valid path under the mean transitions."""
-        pairwise, start = (dirichlet.mean(state[name], axis=-1) for name in ("transitions", "start"))
+        pairwise, start = (dirichlet_mean(state[name], axis=-1) for name in ("transitions", "start"))
         return best_path(unary, safe_log(pairwise), self.offsets, start=safe_log(start))
 
 
@@ -143,12 +142,12 @@ class Words:
         """Return E[log p(word | tag)] of each unit and tag, up to a constant."""
         total: Floats | float = 0.0
         for name, codes in self.features().items():
-            total = total + dirichlet.expected_log(state[name], axis=0)[codes]
+            total = total + expected_log(state[name], axis=0)[codes]
         return np.asarray(total)
 
     def divergence(self, state: Arrays, count: float) -> float:
         """Return how far the word model is from its prior."""
-        return sum(dirichlet.divergence(state[name], np.array(count), axis=0) for name in self.features())
+        return sum(dirichlet_divergence(state[name], np.array(count), axis=0) for name in self.features())
 
 
 NO_WORDS = Words((), ())

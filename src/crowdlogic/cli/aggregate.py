@@ -8,15 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_tables, summary
-from crowdlogic.cli.json_output import (
+from crowdlogic.cli.console import (
     Interval,
     Output,
     list_written,
     make_interval,
     merged,
     require_free_output,
+    say,
     show_output,
+    show_tables,
+    summary,
 )
 from crowdlogic.cli.options import (
     GroupsOption,

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say, show_tables
-from crowdlogic.cli.json_output import Output, show_output
+from crowdlogic.cli.console import Output, say, show_output, show_tables
 from crowdlogic.cli.options import JsonOption, LabelsFile, SeedOption, reads_labels
 from crowdlogic.metrics.agreement import Agreement
 from crowdlogic.workflows.agreement import AgreementOptions, measure_agreement

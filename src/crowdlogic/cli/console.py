@@ -1,4 +1,7 @@
-"""Output of commands: results on standard output, messages on standard error.
+"""Output of commands: results on standard output, as tables or as one JSON object, and messages on standard error.
+
+The JSON object of a command is declared as a dataclass (`Output`), which its module lists in `OUTPUTS` (command ->
+class). docs/reference/json.md is generated from these classes.
 
 Standard output and standard error may be closed or on a full disk. A message that cannot be written is dropped. Results
 that cannot be written are an error if they are the only output of a command; otherwise they are dropped as well.
@@ -13,13 +16,16 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crowdlogic.errors import SpreadsheetWarning, harmless, one_line, shorten
+from crowdlogic.errors import OptionError, SpreadsheetWarning, harmless, one_line, shorten
 
 if TYPE_CHECKING:
+    from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy
     from crowdlogic.workflows.inputs import ResultTable
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -154,11 +160,6 @@ def show_lines(texts: Iterable[str]) -> None:
         sys.stdout.write(f"{harmless(text)}\n")
 
 
-def show_json(figures: Any) -> None:
-    """Print one JSON object on standard output; NaN and infinities become null."""
-    sys.stdout.write(json.dumps(_plain(figures), ensure_ascii=False) + "\n")
-
-
 def show_tables(*tables: ResultTable) -> None:
     """Print tables on standard output. Columns after the first are right-aligned numbers."""
     from rich.console import Console
@@ -190,11 +191,90 @@ def _format_cell(cell: Any) -> str:
     return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
 
 
+# The JSON objects of commands.
+
+MERGED: Mapping[str, bool] = {"merged": True}
+"""Metadata of a mapping whose entries are merged into the enclosing object."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Fields that are part of every command's output.
+
+    Attributes:
+        command: The command.
+        notices: Notices on data that were left out or changed, or that look like mistakes.
+        written: Paths of the files and folders that were written.
+    """
+
+    command: str
+    notices: Sequence[str] = ()
+    written: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """Expected accuracy.
+
+    Attributes:
+        mean: The expected share.
+        low: Lower end of the range; null if it cannot be estimated.
+        high: Upper end of the range; null if it cannot be estimated.
+        source: Basis of the range: gold, labels, or the reason why there is none.
+    """
+
+    mean: float
+    low: float
+    high: float
+    source: str
+
+
+def make_interval(expected: ExpectedAccuracy | None) -> Interval | None:
+    """Return the expected accuracy with its interval; None if the confidence is not calibrated."""
+    if expected is None:
+        return None
+    rests_on = "gold" if expected.calibration.checked else "labels"
+    source = rests_on if expected.is_known else expected.calibration.unknown
+    return Interval(mean=expected.mean, low=expected.low, high=expected.high, source=source)
+
+
+def list_written(*paths: str | Path | None) -> tuple[str, ...]:
+    """Return the written paths, without None and standard output."""
+    from crowdlogic.data.files import STANDARD_STREAM
+
+    return tuple(str(path) for path in paths if path is not None and str(path) != STANDARD_STREAM)
+
+
+def require_free_output(out: str | None, *, as_json: bool) -> None:
+    """Raise an error if --json is combined with writing the result to standard output."""
+    from crowdlogic.data.files import STANDARD_STREAM
+
+    if as_json and out == STANDARD_STREAM:
+        raise OptionError("--json and -o - both print to standard output. Write the result to a file with -o FILE.")
+
+
+def show_output(output: Output) -> None:
+    """Print the output of a command as one JSON object; NaN and infinities become null."""
+    found: dict[str, Any] = {}
+    for one in fields(output):
+        value = getattr(output, one.name)
+        found |= value if one.metadata.get("merged") else {one.name: value}
+    sys.stdout.write(json.dumps(_plain(found), ensure_ascii=False) + "\n")
+
+
 def _plain(value: Any) -> Any:
+    """Return what JSON can hold."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
-    if hasattr(value, "item"):
+    if hasattr(value, "item"):  # a number of numpy
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def merged() -> Any:
+    """Return the default of a mapping whose entries are merged into the enclosing object."""
+    return field(default_factory=dict, metadata=MERGED)

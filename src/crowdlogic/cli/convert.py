@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say, show_lines, summary
-from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
+from crowdlogic.cli.console import Output, list_written, require_free_output, say, show_lines, show_output, summary
 from crowdlogic.cli.options import JsonOption, LabelsFile, SpreadsheetOption, ToOption, reads_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError

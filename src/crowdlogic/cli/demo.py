@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_tables, summary
-from crowdlogic.cli.json_output import Output, list_written, show_output
+from crowdlogic.cli.console import Output, list_written, say, show_output, show_tables, summary
 from crowdlogic.cli.options import JsonOption, SeedOption
 
 OutOption = Annotated[

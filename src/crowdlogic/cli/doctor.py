@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import show_lines
-from crowdlogic.cli.json_output import Output, show_output
+from crowdlogic.cli.console import Output, show_lines, show_output
 from crowdlogic.cli.options import JsonOption, reads_labels
 from crowdlogic.data.intake.contract import LeftOut
 from crowdlogic.errors import one_line

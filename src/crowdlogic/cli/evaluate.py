@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_tables
-from crowdlogic.cli.json_output import Output, merged, show_output
+from crowdlogic.cli.console import Output, merged, say, show_output, show_tables
 from crowdlogic.cli.options import FORMAT_NAMES, ColumnsOption, JsonOption
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.metrics.scores import Unanswered

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_tables, summary
-from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
+from crowdlogic.cli.console import Output, list_written, require_free_output, say, show_output, show_tables, summary
 from crowdlogic.cli.options import GroupsOption, JsonOption, LabelsFile, OrderedOption, SeedOption, reads_labels
 from crowdlogic.workflows.inputs import InputOptions, parse_names
 from crowdlogic.workflows.panel import PanelOptions, assess_panel

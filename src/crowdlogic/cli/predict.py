@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say, summary
-from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
+from crowdlogic.cli.console import Output, list_written, require_free_output, say, show_output, summary
 from crowdlogic.cli.options import (
     ColumnsOption,
     FeaturesOption,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_tables, summary
-from crowdlogic.cli.json_output import Interval, Output, list_written, make_interval, show_output
+from crowdlogic.cli.console import Interval, Output, list_written, make_interval, say, show_output, show_tables, summary
 from crowdlogic.cli.options import JsonOption, OutsideOption, TablesOption, may_read_labels
 from crowdlogic.confidence.expected_accuracy import expected_accuracy
 from crowdlogic.data.wording import pluralise

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from crowdlogic.annotators.label_sums import tally
-from crowdlogic.annotators.protocol import MOST_CELLS
-from crowdlogic.confidence.ranges import HIGH, LOW
+from crowdlogic.annotators.label_sums import MOST_CELLS, tally
+from crowdlogic.confidence.expected_accuracy import HIGH, LOW
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
@@ -35,7 +34,7 @@ from crowdlogic.data.tagging import (
     tags_to_spans,
 )
 from crowdlogic.numerics.arrays import Floats, Ints, sum_by
-from crowdlogic.numerics.intervals import HALF, credible_interval
+from crowdlogic.numerics.logspace import HALF, credible_interval
 
 # How reliable annotators are who mark spans: the expected F1 of their spans, with an interval.
 #

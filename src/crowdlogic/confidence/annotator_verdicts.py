@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from crowdlogic.annotators.label_sums import tally
-from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.annotators.label_sums import MOST_CELLS, tally
 from crowdlogic.confidence.annotator_figures import LEVEL, annotator_figures, informativeness
-from crowdlogic.confidence.ranges import GROUP
+from crowdlogic.confidence.expected_accuracy import GROUP
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate, vote_shares
 from crowdlogic.data.frames import as_labels
@@ -27,7 +26,7 @@ from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.wording import approximate, list_names, percent, pluralise, shorten_name
 from crowdlogic.errors import DataError, OptionError, require_kind
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
-from crowdlogic.numerics.intervals import credible_interval
+from crowdlogic.numerics.logspace import credible_interval
 from crowdlogic.registry import LEARNING_METHODS
 
 if TYPE_CHECKING:

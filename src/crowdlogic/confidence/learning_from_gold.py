@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from crowdlogic.confidence.ranges import MIN_GOLD
+from crowdlogic.confidence.expected_accuracy import MIN_GOLD
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Beliefs, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels

@@ -1,14 +1,15 @@
-from crowdlogic.data.answers import Answers as Answers
 from crowdlogic.data.corpus import Corpus as Corpus
 from crowdlogic.data.corpus import align as align
 from crowdlogic.data.corpus import documents as documents
 from crowdlogic.data.corpus import sentences as sentences
+from crowdlogic.data.estimate import Answers as Answers
 from crowdlogic.data.estimate import Beliefs as Beliefs
 from crowdlogic.data.estimate import Estimate as Estimate
 from crowdlogic.data.estimate import make_estimate as make_estimate
 from crowdlogic.data.formats.protocol import Crowd as Crowd
 from crowdlogic.data.formats.protocol import FileFormat as FileFormat
 from crowdlogic.data.formats.protocol import ReadOptions as ReadOptions
+from crowdlogic.data.frames import corpus_from_frame as corpus_from_frame
 from crowdlogic.data.frames import from_arrays as from_arrays
 from crowdlogic.data.frames import from_dict as from_dict
 from crowdlogic.data.frames import from_frame as from_frame
@@ -17,7 +18,6 @@ from crowdlogic.data.frames import from_sequences as from_sequences
 from crowdlogic.data.frames import from_wide as from_wide
 from crowdlogic.data.intake.contract import Duplicates as Duplicates
 from crowdlogic.data.intake.contract import Intake as Intake
-from crowdlogic.data.item_tables import corpus_from_frame as corpus_from_frame
 from crowdlogic.data.joining import concatenate as concatenate
 from crowdlogic.data.labels import CrowdLabels as CrowdLabels
 from crowdlogic.data.names import Classes as Classes

@@ -13,9 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.estimate import Answers, Estimate
 from crowdlogic.data.files import (
     STANDARD_STREAM,
     InputFile,

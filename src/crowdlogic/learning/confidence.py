@@ -22,7 +22,7 @@ import numpy as np
 
 from crowdlogic.classifiers.protocol import predict_units
 from crowdlogic.confidence.calibration import ENOUGH_ANCHORS, WIDEST, fit_sharpness, predict_anchors
-from crowdlogic.confidence.ranges import sharing_sign
+from crowdlogic.confidence.expected_accuracy import sharing_sign
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Calibration, Estimate
 from crowdlogic.data.labels import CrowdLabels

@@ -17,7 +17,7 @@ from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.data.chain_beliefs import answers
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
-from crowdlogic.data.item_tables import to_corpus
+from crowdlogic.data.frames import to_corpus
 from crowdlogic.data.wording import pluralise
 from crowdlogic.learning.confidence import PredictionScales, fit_scales, state_answers
 from crowdlogic.learning.epoch import Epoch, HistoryRow

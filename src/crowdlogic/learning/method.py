@@ -12,10 +12,16 @@ from typing import Any, Protocol
 
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.frames import FRAME, as_labels, from_frame
-from crowdlogic.data.intake.columns import add_unnamed_annotator
-from crowdlogic.data.intake.contract import Duplicates, to_polars
-from crowdlogic.data.item_tables import corpus_from_frame, has_names, texts_beside_labels, to_corpus
+from crowdlogic.data.frames import (
+    FRAME,
+    as_labels,
+    corpus_from_frame,
+    from_frame,
+    has_names,
+    texts_beside_labels,
+    to_corpus,
+)
+from crowdlogic.data.intake.contract import Duplicates, add_unnamed_annotator, to_polars
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import sort_naturally
 from crowdlogic.data.wording import pluralise

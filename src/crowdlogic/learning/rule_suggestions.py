@@ -27,7 +27,7 @@ from scipy import sparse, stats
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import build, fit_epoch, predict_texts
 from crowdlogic.data.corpus import Corpus, align
-from crowdlogic.data.item_tables import to_corpus
+from crowdlogic.data.frames import to_corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import encode
 from crowdlogic.errors import CorpusError, CrowdLogicError, LabelError, OptionError, require_kind

@@ -10,11 +10,10 @@ import numpy as np
 
 from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.classifiers.protocol import derive_seed
-from crowdlogic.data.answers import KnownTruths, drawn_at_random
 from crowdlogic.data.blocks import Shards, anchor_classes
 from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, answers, independent_pairs
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
-from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.estimate import Beliefs, KnownTruths, drawn_at_random
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, ClassName, merge_classes
 from crowdlogic.data.tagging import is_span_tag_set

@@ -19,9 +19,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from crowdlogic.data.answers import AlignedAnswers
 from crowdlogic.data.corpus import UNKNOWN
-from crowdlogic.data.estimate import NO_ANSWER, Beliefs
+from crowdlogic.data.estimate import NO_ANSWER, AlignedAnswers, Beliefs
 from crowdlogic.data.tagging import Scheme, is_span_tag_set
 from crowdlogic.metrics.calibration import (
     brier,

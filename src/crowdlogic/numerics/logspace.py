@@ -1,6 +1,8 @@
-"""Log space, and what log 0 is.
+"""Probabilities in log space (and what log 0 is), made flatter or sharper, and the Dirichlet and Beta distributions.
 
-Axes: i unit, k class.
+scipy.special is imported inside functions: loading it takes longer than a small `aggregate` needs for the rest.
+
+[KISH65] Kish, "Survey Sampling", 1965, section 5.4. Axes: i unit, k class.
 """
 
 from __future__ import annotations
@@ -42,11 +44,6 @@ def log_sum_exp(log_weight: Floats, axis: int) -> Floats:
     return safe_log(np.exp(log_weight - shift).sum(axis=axis)) + shift.squeeze(axis)
 
 
-# Distributions made flatter or sharper, and mixed with uniform doubt; and how far labels that depend count.
-#
-# [KISH65] Kish, "Survey Sampling", 1965, section 5.4. Axes: i unit, k class.
-
-
 def temper(q: Floats, sharpness: Floats | float, doubt: float = 0.0) -> Floats:
     """(1 - doubt) q[i, k]^sharpness[i] / (their sum over k) + doubt / K.
 
@@ -78,3 +75,58 @@ def temper_logs(log_weight: Floats, sharpness: Floats, doubt: float = 0.0) -> Fl
 def design_effect(n: Ints | Floats | float, correlation: float) -> Floats:
     """1 + correlation (n - 1): n labels that err together say as much as n / that many independent ones ([KISH65])."""
     return np.asarray(1.0 + correlation * np.maximum(np.asarray(n, dtype=np.float64) - 1.0, 0.0))
+
+
+# Dirichlet and Beta distributions. A concentration of 0 marks an impossible outcome: its expected log probability is
+# LOG_ZERO, and it takes no part in divergences.
+
+
+def expected_log(concentration: Floats, axis: int) -> Floats:
+    """Return E[log p] of Dirichlet distributions along an axis: digamma(a) - digamma(sum of a)."""
+    from scipy.special import digamma
+
+    total = digamma(concentration.sum(axis=axis, keepdims=True))
+    possible = concentration > 0
+    if possible.all():
+        return np.asarray(digamma(concentration) - total)
+    return np.where(possible, digamma(np.where(possible, concentration, 1.0)) - total, LOG_ZERO)
+
+
+def dirichlet_divergence(posterior: Floats, prior: Floats, axis: int) -> float:
+    """Return the sum of KL(Dirichlet(posterior) || Dirichlet(prior)) along an axis, over all others."""
+    from scipy.special import gammaln
+
+    prior = np.broadcast_to(prior, posterior.shape)
+    possible = prior > 0
+    log_p = expected_log(posterior, axis=axis)
+    if possible.all():
+        spread = ((posterior - prior) * log_p).sum()
+    else:
+        spread = np.where(possible, (posterior - prior) * np.where(possible, log_p, 0.0), 0.0).sum()
+
+    def log_beta(concentration: Floats) -> float:
+        """Return the log of the normalising constant, summed over all distributions."""
+        each = np.where(possible, gammaln(np.where(possible, concentration, 1.0)), 0.0)
+        return float(each.sum() - gammaln(concentration.sum(axis=axis)).sum())
+
+    return log_beta(prior) - log_beta(posterior) + float(spread)
+
+
+def dirichlet_mean(concentration: Floats, axis: int) -> Floats:
+    """Return E[p] of Dirichlet distributions along an axis; zeros where every outcome is impossible."""
+    total = concentration.sum(axis=axis, keepdims=True)
+    return np.asarray(concentration / np.where(total > 0, total, 1.0))
+
+
+HALF = 0.5
+"""Jeffreys' prior of a share: half a success and half a failure."""
+
+
+def credible_interval(right: Floats, given: Floats, level: float) -> tuple[Floats, Floats]:
+    """Return the central interval of the Beta posterior of a share, given the expected number of successes."""
+    from scipy.special import betaincinv
+
+    wrong = np.maximum(given - right, 0.0)
+    tail = (1 - level) / 2
+    low = betaincinv(right + HALF, wrong + HALF, tail)
+    return np.asarray(low), np.asarray(betaincinv(right + HALF, wrong + HALF, 1 - tail))

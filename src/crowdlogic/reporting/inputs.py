@@ -15,9 +15,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from crowdlogic.confidence.annotator_verdicts import AnnotatorVerdicts, judge_annotators
-from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
-from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.estimate import Answers, Beliefs, Estimate
 from crowdlogic.data.evidence import UnitEvidence
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import Classes, as_text, find

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from crowdlogic.annotators.protocol import check_size
+from crowdlogic.annotators.label_sums import check_size
 from crowdlogic.annotators.sequential import Sequential, by_previous_tag
 from crowdlogic.data.blocks import Engine
 from crowdlogic.data.corpus import Corpus

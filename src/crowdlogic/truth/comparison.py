@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from crowdlogic.data.answers import Answers, align_answers, answers_from_estimate
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.estimate import Answers, Estimate, align_answers, answers_from_estimate
 from crowdlogic.data.frames import as_labels
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.wording import percent
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.methods import TruthMethod, as_answers, as_truth_method, infer_truth
-from crowdlogic.truth.ties import best_classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,55 +105,3 @@ def pairwise_agreement(compared: Sequence[MethodResult]) -> Floats:
             same = np.count_nonzero(both & (one.estimate.answer == two.estimate.answer))
             agreement[a, b] = same / max(int(np.count_nonzero(both)), 1)
     return agreement
-
-
-# Checks for unreliable estimates: collapsed answers, and annotators that are taken to be adversarial.
-#
-# Axes: i unit, j annotator, k class, m true class, n given label.
-
-FEW_ITEMS = 20
-"""Minimum number of answers for these checks."""
-NOTABLE = 0.1
-"""Minimum share of the votes at which a class should be an answer somewhere."""
-MANY_BACKWARDS = 0.25
-"""Minimum share of labels by annotators taken to be adversarial for a warning."""
-
-
-def warning_signs(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
-    """Yield one sentence for every sign that the estimate should not be relied on."""
-    if labels.n_classes > 1 and np.count_nonzero(estimate.answered) >= FEW_ITEMS:
-        yield from _collapse(labels, estimate)
-        yield from _backwards(labels, estimate)
-
-
-def _collapse(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
-    """Yield all answers of one class, where the votes have others."""
-    chosen = np.flatnonzero(np.bincount(estimate.answer[estimate.answered]))
-    if len(chosen) > 1:
-        return
-    won = best_classes(labels.votes())[estimate.answered]
-    # shares[k], how many units a vote would give to each class, ties in parts
-    shares = (won / won.sum(axis=1, keepdims=True)).mean(axis=0) if len(won) else np.zeros(labels.n_classes)
-    if np.delete(shares, chosen).max(initial=0.0) >= NOTABLE:
-        other = int(np.argmax(np.where(np.arange(len(shares)) == chosen[0], -1.0, shares)))
-        yield (
-            f"{estimate.method} has collapsed: its answer is {str(labels.classes[int(chosen[0])])!r} everywhere, "
-            f"while most votes are for {str(labels.classes[other])!r} on {percent(float(shares[other]))} of the "
-            f"items. Use another method."
-        )
-
-
-def _backwards(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
-    """Yield annotators whose labels count against what they say."""
-    if estimate.confusion is None:
-        return
-    right = np.diagonal(estimate.confusion, axis1=1, axis2=2)
-    prior = np.full(labels.n_classes, 1.0 / labels.n_classes) if estimate.prior is None else estimate.prior
-    backwards = right @ prior < (prior**2).sum() - 0.1  # less accurate than guessing by the prior
-    given = labels.labels_per_annotator()
-    share = given[backwards].sum() / given.sum()
-    if share > MANY_BACKWARDS:
-        yield (
-            f"{estimate.method} inverts {percent(float(share))} of the labels, as if their annotators "
-            f"({int(backwards.sum()):,} of {len(given):,}) were wrong on purpose. Compare --methods all."
-        )

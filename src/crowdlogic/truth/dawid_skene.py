@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from crowdlogic.annotators.label_sums import (
+    check_size,
     clamp,
     code_table,
     compiled_table_step,
@@ -25,7 +26,7 @@ from crowdlogic.annotators.label_sums import (
     tally,
     whole_counts,
 )
-from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST, check_size
+from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST
 from crowdlogic.data.blocks import Arrays, Engine, Shard, State
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate

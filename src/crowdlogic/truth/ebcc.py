@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from crowdlogic.annotators.label_sums import (
     Q,
+    check_size,
     code_table,
     compiled_table_step,
     count_votes,
@@ -33,16 +34,15 @@ from crowdlogic.annotators.label_sums import (
     vote_shares,
     whole_counts,
 )
-from crowdlogic.annotators.protocol import check_size
 from crowdlogic.data.blocks import Arrays, Engine, Shard, State
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.estimate import vote_shares as share_votes
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, check_amounts, sum_by
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.numerics.logspace import dirichlet_divergence, expected_log
 from crowdlogic.truth.dawid_skene import e_step
 from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
 from crowdlogic.truth.methods import takes_frames
@@ -185,14 +185,14 @@ def class_beliefs(block: Shard, p: Arrays, state: Arrays, *, step: Any, subtypes
 def divergence(p: State, priors: Arrays) -> float:
     """Return the divergence of the posteriors from their priors."""
     axes = {"table": 1, "classes": 0, "subtypes": 1}
-    return sum(dirichlet.divergence(p[name], priors[name], axis=axis) for name, axis in axes.items())
+    return sum(dirichlet_divergence(p[name], priors[name], axis=axis) for name, axis in axes.items())
 
 
 def expected_logs(p: State) -> tuple[Floats, Floats]:
     """Return E[log p] of the tables, [j, n, z], and of the states, [z]."""
-    log_class = dirichlet.expected_log(p["classes"], axis=0)
-    log_prior = log_class[:, None] + dirichlet.expected_log(p["subtypes"], axis=1)
-    return dirichlet.expected_log(p["table"], axis=1), log_prior.ravel()
+    log_class = expected_log(p["classes"], axis=0)
+    log_prior = log_class[:, None] + expected_log(p["subtypes"], axis=1)
+    return expected_log(p["table"], axis=1), log_prior.ravel()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.annotators.label_sums import MOST_CELLS
 from crowdlogic.data.blocks import Engine
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Calibration, Estimate, make_estimate, vote_shares

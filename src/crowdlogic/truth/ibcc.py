@@ -20,15 +20,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from crowdlogic.annotators.label_sums import code_table, compiled_table_step, is_compiled, tally, whole_counts
-from crowdlogic.annotators.protocol import check_size
+from crowdlogic.annotators.label_sums import (
+    check_size,
+    code_table,
+    compiled_table_step,
+    is_compiled,
+    tally,
+    whole_counts,
+)
 from crowdlogic.data.blocks import Engine, State
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.numerics.logspace import dirichlet_divergence, expected_log
 from crowdlogic.truth.dawid_skene import e_step
 from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
 from crowdlogic.truth.methods import takes_frames
@@ -94,10 +100,10 @@ class IBCC:
 
     def divergence(self, p: State) -> float:
         """Return the divergence of the posteriors from their priors."""
-        annotators = dirichlet.divergence(p["table"], self.prior_counts(p["table"].shape[1]), axis=1)
-        return annotators + dirichlet.divergence(p["prior"], np.asarray(self.class_count), axis=0)
+        annotators = dirichlet_divergence(p["table"], self.prior_counts(p["table"].shape[1]), axis=1)
+        return annotators + dirichlet_divergence(p["prior"], np.asarray(self.class_count), axis=0)
 
 
 def expected_logs(p: State) -> tuple[Floats, Floats]:
     """Return E[log table[j, n, m]] and E[log prior[m]] under the Dirichlet posteriors."""
-    return dirichlet.expected_log(p["table"], axis=1), dirichlet.expected_log(p["prior"], axis=0)
+    return expected_log(p["table"], axis=1), expected_log(p["prior"], axis=0)

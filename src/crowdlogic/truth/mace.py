@@ -20,9 +20,9 @@ from crowdlogic.data.blocks import Arrays, Engine, State
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.numerics.logspace import dirichlet_divergence, expected_log
 from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
 from crowdlogic.truth.methods import takes_frames
 from crowdlogic.truth.one_coin import e_step
@@ -84,15 +84,15 @@ class MACE:
 
     def divergence(self, p: State) -> float:
         """Return the divergence of the posteriors from their priors."""
-        knowing = dirichlet.divergence(p["knowing"], np.array(self.knowing_count), axis=1)
-        return knowing + dirichlet.divergence(p["strategy"], np.array(self.strategy_count), axis=1)
+        knowing = dirichlet_divergence(p["knowing"], np.array(self.knowing_count), axis=1)
+        return knowing + dirichlet_divergence(p["strategy"], np.array(self.strategy_count), axis=1)
 
 
 def log_parameters(p: State) -> tuple[Arrays, Floats]:
     """Return the parameters of the E-step, and the share [j, n] of knowledge in a label n of j that is right."""
-    log_theta = dirichlet.expected_log(p["knowing"], axis=1)
+    log_theta = expected_log(p["knowing"], axis=1)
     # log_spam[j, n] = E[log (1 - theta_j)] + E[log xi_jn]; log_agree[j, n]: n is copied from the truth, or spam
-    log_spam = log_theta[:, 1:] + dirichlet.expected_log(p["strategy"], axis=1)
+    log_spam = log_theta[:, 1:] + expected_log(p["strategy"], axis=1)
     log_agree = np.logaddexp(log_theta[:, :1], log_spam)
     log_prior = np.full(log_spam.shape[1], -np.log(log_spam.shape[1]))
     log_p = {"log_agree": log_agree, "log_differ": log_spam, "log_prior": log_prior}

@@ -9,9 +9,8 @@ from typing import Any, Protocol, TypeVar
 
 import polars as pl
 
-from crowdlogic.data.answers import Answers, answers_from_estimate, answers_from_gold
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.estimate import Answers, Estimate, answers_from_estimate, answers_from_gold
 from crowdlogic.data.frames import as_labels
 from crowdlogic.data.intake.contract import TableSource, to_column, to_polars
 from crowdlogic.data.labels import CrowdLabels
@@ -141,8 +140,7 @@ def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     annotator and class: bsc-seq from 15 on, hmm-crowd from 2 on, else majority; mace where their tables would be too
     large.
     """
-    from crowdlogic.annotators.label_sums import find_labelling_functions
-    from crowdlogic.annotators.protocol import MOST_CELLS
+    from crowdlogic.annotators.label_sums import MOST_CELLS, find_labelling_functions
 
     if labels.negated is not None:
         return ("bsc-seq" if labels.is_sequential else "dawid-skene"), "some labels only say which class it is not"

@@ -40,9 +40,9 @@ from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.chain import marginals
+from crowdlogic.numerics.logspace import dirichlet_mean, expected_log
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, Iterations, empty_estimate, starting_beliefs
 from crowdlogic.truth.methods import TruthMethod, takes_frames
 
@@ -156,8 +156,8 @@ class WordHMM:
 
     def _sweep(self, state: State, *, keep: bool = False) -> tuple[Arrays, Beliefs | None]:
         """Return one pass of forward-backward over all shards."""
-        chain = {name: dirichlet.expected_log(state[name], axis=-1) for name in ("transitions", "start")}
-        chain |= {name: dirichlet.expected_log(state[name], axis=0) for name in self.words.features()}
+        chain = {name: expected_log(state[name], axis=-1) for name in ("transitions", "start")}
+        chain |= {name: expected_log(state[name], axis=0) for name in self.words.features()}
         log_table = self.model.load(state).log_table
         found, q = chain_sweep(self.engine, log_table, chain, features=self.features, keep=keep)
         if not np.isfinite(found[EVIDENCE]):
@@ -261,7 +261,7 @@ def fit_word_hmm(
 
 def _transitions(state: State) -> Mapping[str, Floats]:
     """Return the mean transitions and starts."""
-    return {name: dirichlet.mean(state[name], axis=-1) for name in ("transitions", "start")}
+    return {name: dirichlet_mean(state[name], axis=-1) for name in ("transitions", "start")}
 
 
 def require_sequences(name: str, labels: CrowdLabels) -> Ints:

@@ -25,16 +25,14 @@ from crowdlogic.confidence.expected_accuracy import (
     describe_spans,
     expected_accuracy,
 )
-from crowdlogic.data.answers import Answers, KnownTruths
 from crowdlogic.data.blocks import anchor_classes
 from crowdlogic.data.corpus import Corpus, align
-from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.estimate import Answers, Estimate, KnownTruths
 from crowdlogic.data.files import STANDARD_STREAM, written_together
 from crowdlogic.data.formats.protocol import Crowd, find_format
 from crowdlogic.data.formats.tables import CHOSEN, TableFormat
-from crowdlogic.data.frames import as_labels
+from crowdlogic.data.frames import as_labels, texts_beside_labels
 from crowdlogic.data.intake.building import single_class
-from crowdlogic.data.item_tables import texts_beside_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text, find
 from crowdlogic.data.reading import read_crowd, write_estimate, write_table
@@ -505,7 +503,7 @@ class FittedInMemory:
 
     def write_answers(self) -> Answered:
         """Write the answers, and the whole estimate where it was asked for."""
-        from crowdlogic.truth.comparison import warning_signs
+        from crowdlogic.confidence.expected_accuracy import warning_signs
 
         options, crowd, estimate = self.labels.options, self.labels.crowd, self.estimate
         written = _write_answers(options, estimate, crowd)

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.estimate import Answers, Estimate
 from crowdlogic.data.files import write_bytes
 from crowdlogic.data.reading import write_estimate
 from crowdlogic.data.simulate import Simulation, simulate_sentiment

@@ -14,9 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.data.answers import AlignedAnswers, Answers, align_answers, answers_from_estimate, answers_from_gold
 from crowdlogic.data.corpus import UNKNOWN
-from crowdlogic.data.estimate import NO_ANSWER
+from crowdlogic.data.estimate import (
+    NO_ANSWER,
+    AlignedAnswers,
+    Answers,
+    align_answers,
+    answers_from_estimate,
+    answers_from_gold,
+)
 from crowdlogic.data.tagging import Scheme, is_span_tag_set
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import MissingDataError, OptionError

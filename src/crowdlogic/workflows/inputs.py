@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import UNKNOWN, Corpus
+from crowdlogic.data.estimate import Answers
 from crowdlogic.data.features import is_npz, read_featured_items
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.formats.protocol import (
@@ -30,8 +30,7 @@ from crowdlogic.data.formats.protocol import (
     formats_by_suffix,
 )
 from crowdlogic.data.formats.tables import TableFormat
-from crowdlogic.data.intake.columns import ALIASES, find_roles, refuse_reversed
-from crowdlogic.data.intake.contract import comparable_columns
+from crowdlogic.data.intake.contract import ALIASES, comparable_columns, find_roles, refuse_reversed
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text, find
 from crowdlogic.data.reading import find_label_paths, read_answers, read_corpus, read_crowd, read_table

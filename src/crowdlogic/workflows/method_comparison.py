@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from crowdlogic.confidence.expected_accuracy import warning_signs
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.errors import CrowdLogicWarning
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.truth.comparison import shown_scores, warning_signs
+from crowdlogic.truth.comparison import shown_scores
 from crowdlogic.truth.methods import TruthMethod, infer_truth
 from crowdlogic.truth.pool import MethodPool
 from crowdlogic.workflows.aggregate import (

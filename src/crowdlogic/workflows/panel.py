@@ -11,13 +11,12 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.confidence.alternative_annotator import AlternativeAnnotator, alternative_annotator_test
-from crowdlogic.confidence.assessment import Assessment, assess
-from crowdlogic.confidence.expected_accuracy import describe_mistakes, expected_accuracy
-from crowdlogic.confidence.ranges import binomial_interval
-from crowdlogic.data.answers import Answers
+from crowdlogic.confidence.calibration import Assessment, assess
+from crowdlogic.confidence.expected_accuracy import binomial_interval, describe_mistakes, expected_accuracy
 from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.estimate import Answers
 from crowdlogic.data.files import STANDARD_STREAM
-from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.intake.contract import find_roles
 from crowdlogic.data.labels import CrowdLabels, find_codes
 from crowdlogic.data.names import as_text, find
 from crowdlogic.data.reading import read_table, write_estimate

@@ -13,7 +13,7 @@ from crowdlogic.data.features import is_npz
 from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.formats.protocol import find_format
 from crowdlogic.data.formats.tables import TableFormat
-from crowdlogic.data.item_tables import corpus_from_table, number_items, to_corpus
+from crowdlogic.data.frames import corpus_from_table, number_items, to_corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.data.reading import read_table, write_estimate
 from crowdlogic.data.wording import pluralise

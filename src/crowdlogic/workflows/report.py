@@ -14,12 +14,11 @@ import numpy as np
 from crowdlogic.classifiers.protocol import AbsentClassifier
 from crowdlogic.confidence.annotator_verdicts import FlagKind
 from crowdlogic.confidence.calibration import infer_calibrated
-from crowdlogic.data.answers import Answers
+from crowdlogic.data.estimate import Answers
 from crowdlogic.data.evidence import UnitEvidence
 from crowdlogic.data.files import STANDARD_STREAM, InputFile, write_bytes, written_together
 from crowdlogic.data.formats.protocol import detect_format, formats_by_suffix
-from crowdlogic.data.frames import as_labels
-from crowdlogic.data.item_tables import texts_beside_labels
+from crowdlogic.data.frames import as_labels, texts_beside_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_answers, read_labels
 from crowdlogic.data.wording import list_names, pluralise, shorten_name

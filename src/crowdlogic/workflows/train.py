@@ -16,8 +16,7 @@ from crowdlogic.annotators.label_sums import find_labelling_functions
 from crowdlogic.classifiers.protocol import NeedsFiles
 from crowdlogic.confidence.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
 from crowdlogic.data.corpus import Corpus, align
-from crowdlogic.data.intake.columns import UNNAMED_ANNOTATOR
-from crowdlogic.data.intake.contract import Boundaries, Duplicates, Tokenizer
+from crowdlogic.data.intake.contract import UNNAMED_ANNOTATOR, Boundaries, Duplicates, Tokenizer
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.data.answers import estimate_from_gold
 from crowdlogic.data.corpus import documents, sentences
+from crowdlogic.data.estimate import estimate_from_gold
 from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.tools.annotated_texts import (

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from tests.data.formats.texts import CROWDS_OF_DOCUMENTS, CROWDS_OF_SENTENCES, same_labels
 
-from crowdlogic.data.answers import Answers, align_answers
 from crowdlogic.data.corpus import documents, sentences
+from crowdlogic.data.estimate import Answers, align_answers
 from crowdlogic.data.formats.protocol import Crowd
 from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.data.reading import read_answers, read_crowd, write_estimate, write_labels

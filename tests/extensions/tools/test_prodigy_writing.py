@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from tests.data.formats.texts import CROWDS_OF_DOCUMENTS, CROWDS_OF_SENTENCES, same_labels
 from tests.extensions.tools.test_label_studio_writing import CORPUS, LABELS, spans_of
 
-from crowdlogic.data.answers import Answers, align_answers
 from crowdlogic.data.corpus import sentences
+from crowdlogic.data.estimate import Answers, align_answers
 from crowdlogic.data.formats.protocol import Crowd
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.reading import read_answers, read_crowd, write_estimate, write_labels

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from tests.data.formats.texts import CROWDS_OF_SENTENCES, same_labels
 from tests.extensions.tools.test_label_studio_writing import spans_of
 
-from crowdlogic.data.answers import Answers, align_answers
+from crowdlogic.data.estimate import Answers, align_answers
 from crowdlogic.data.formats.protocol import Crowd, load_format
 from crowdlogic.data.reading import read_answers, read_crowd, write_estimate, write_labels
 from crowdlogic.errors import MissingExtraError, OptionError

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.report.small_crowds import estimate_with, inputs_by
 
-from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import documents
+from crowdlogic.data.estimate import Answers
 from crowdlogic.data.frames import from_dict
 from crowdlogic.data.simulate import simulate_labels
 from crowdlogic.reporting.findings import Urgency

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.answers import Answers, answers_from_gold
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.estimate import Answers, Estimate, answers_from_gold
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, FileFormat, ReadOptions
 from crowdlogic.data.formats.tables import answer_tags, gold_tags, require_single_tags

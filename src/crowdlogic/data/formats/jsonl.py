@@ -9,21 +9,20 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.folders import COLUMN_BYTES, parsed_limit, require_parsable
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_panics, require_rows
-from crowdlogic.data.intake.columns import find_roles
-from crowdlogic.data.intake.contract import UNCONVERTIBLE, TableSource
-from crowdlogic.data.item_tables import corpus_from_records, crowd_from_records, holds_crowd
+from crowdlogic.data.frames import corpus_from_records, from_sequences, text_list
+from crowdlogic.data.intake.contract import UNCONVERTIBLE, TableSource, find_roles, row_error
 from crowdlogic.errors import FormatError, json_reason
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -35,6 +34,16 @@ class JsonRecords(TableFormat):
     def records(self, file: InputFile) -> tuple[list[dict[str, Any]], TableSource]:
         """Return the objects of a file, at least one, and the source that numbers them."""
         raise NotImplementedError
+
+    def first_record(self, file: InputFile) -> dict[str, Any]:
+        """Return the first object of a file."""
+        raise NotImplementedError
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Read labels of a table, or tokens with the tags of every annotator."""
+        if crowd_tags(self.first_record(file)) is None:
+            return super().read_crowd(file, options)
+        return crowd_from_records(*self.records(file), options)
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
         """Read a table of flat objects."""
@@ -81,16 +90,12 @@ class Jsonl(JsonRecords):
             )
         return require_rows(table, file.name), TableSource(file.name, word="line", numbers=np.array(numbers))
 
-    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Read labels of a table, or tokens with the tags of every annotator."""
+    def first_record(self, file: InputFile) -> dict[str, Any]:
+        """Return the object of the first line; empty if that is wrong."""
         try:
-            first, _ = parse_jsonl(file.content.lstrip().partition(b"\n")[0], "")
+            return parse_jsonl(file.content.lstrip().partition(b"\n")[0], "")[0][0]
         except FormatError:
-            return super().read_crowd(file, options)
-        if not holds_crowd(first[0]):
-            return super().read_crowd(file, options)
-        records, source = self.records(file)
-        return crowd_from_records(records, source, classes=options.classes, columns=options.columns)
+            return {}  # reading the table says what is wrong
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
         """Encode one object a row."""
@@ -110,12 +115,9 @@ class JsonTable(JsonRecords):
         source = TableSource(file.name, word="record", numbers=np.array([number for number, _ in numbered]))
         return [record for _, record in numbered], source
 
-    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Read labels of a table, or tokens with the tags of every annotator."""
-        records, source = self.records(file)
-        if not holds_crowd(records[0]):
-            return super().read_crowd(file, options)
-        return crowd_from_records(records, source, classes=options.classes, columns=options.columns)
+    def first_record(self, file: InputFile) -> dict[str, Any]:
+        """Return the first element of the array."""
+        return self.records(file)[0][0]
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
         """Encode an array with one object a row, a row a line."""
@@ -188,3 +190,31 @@ def table_from_records(records: list[dict[str, Any]], source: TableSource) -> pl
                     f"{source.name}: the field {name!r} holds values of different types. Use one type throughout."
                 ) from None
     return pl.DataFrame(table)
+
+
+# Sentences with the tags of several annotators.
+
+CROWD_FIELDS = ("crowd", "annotations", "annotators")
+"""The names under which a record may hold {annotator: tags}."""
+
+
+def crowd_tags(record: dict[str, Any]) -> dict[str, Any] | None:
+    """Return {annotator: tags} of a record; None where it has none."""
+    return next((record[name] for name in CROWD_FIELDS if isinstance(record.get(name), dict)), None)
+
+
+def crowd_from_records(records: Sequence[dict[str, Any]], source: TableSource, options: ReadOptions) -> Crowd:
+    """Labels and tokens of records that hold {annotator: tags}; tags of None mean that the sentence was not seen."""
+    corpus = corpus_from_records(records, source, options.columns)
+    rows, places = [], []
+    for at, (item, record) in enumerate(zip(corpus.items.to_list(), records, strict=True)):
+        given = crowd_tags(record)
+        if given is None:
+            remedy = 'Give "crowd": {"ann": ["O", ...]} on each line.'
+            raise row_error(source, [at], "no {annotator: tags}", remedy, error=FormatError)
+        for annotator, tags in given.items():
+            if tags is not None:
+                rows.append((item, annotator, text_list(tags, "tags", source, at)))
+                places.append(at)
+    labels = from_sequences(rows, classes=options.classes, source=source.take(np.array(places, dtype=np.int64)))
+    return Crowd(*align(labels, corpus))

@@ -24,9 +24,8 @@ from typing import Any, BinaryIO, ClassVar, Protocol, TypeAlias
 
 import polars as pl
 
-from crowdlogic.data.answers import Answers, estimate_from_gold
 from crowdlogic.data.corpus import Corpus, align
-from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.estimate import Answers, Estimate, estimate_from_gold
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.folders import Folder
 from crowdlogic.data.frames import from_frame

@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import linalg, sparse
 
-from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.annotators.label_sums import MOST_CELLS
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels

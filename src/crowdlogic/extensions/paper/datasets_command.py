@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say, show_tables
-from crowdlogic.cli.json_output import Output, show_output
+from crowdlogic.cli.console import Output, say, show_output, show_tables
 from crowdlogic.cli.options import JsonOption
 from crowdlogic.extensions.paper.benchmarks import FOLDER_VARIABLE
 from crowdlogic.extensions.paper.datasets import check_dataset, list_datasets

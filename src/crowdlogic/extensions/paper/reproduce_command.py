@@ -11,8 +11,7 @@ from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say, show_lines, summary
-from crowdlogic.cli.json_output import Output, list_written, show_output
+from crowdlogic.cli.console import Output, list_written, say, show_lines, show_output, summary
 from crowdlogic.cli.options import JsonOption
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, summary
-from crowdlogic.cli.json_output import Output, list_written, show_output
+from crowdlogic.cli.console import Output, list_written, say, show_output, summary
 from crowdlogic.cli.options import JsonOption, SeedOption, TablesOption, reads_labels
 from crowdlogic.data.files import read_bytes
 from crowdlogic.data.wording import pluralise

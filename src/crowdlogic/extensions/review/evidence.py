@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.annotators.label_sums import tally
-from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.annotators.label_sums import MOST_CELLS, tally
 from crowdlogic.classifiers.protocol import predict_texts
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.corpus import UNKNOWN, Corpus
@@ -36,8 +35,7 @@ from crowdlogic.learning.evidence import BIT, unit_evidence
 from crowdlogic.learning.explain import explain, is_explicable
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.numerics.intervals import HALF
-from crowdlogic.numerics.logspace import design_effect, safe_log
+from crowdlogic.numerics.logspace import HALF, design_effect, safe_log
 from crowdlogic.rules.contributions import rule_contributions
 from crowdlogic.rules.expansion import stay_within_items
 from crowdlogic.rules.grounding import GroundRules

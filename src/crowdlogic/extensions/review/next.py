@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.annotators.label_sums import sum_evidence, tally
-from crowdlogic.annotators.protocol import check_size
+from crowdlogic.annotators.label_sums import check_size, sum_evidence, tally
 from crowdlogic.confidence.annotator_verdicts import askable, judge_annotators
 from crowdlogic.confidence.calibration import independent_beliefs, infer_calibrated
 from crowdlogic.data.blocks import make_shards

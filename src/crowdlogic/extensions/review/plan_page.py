@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.annotators.label_sums import MOST_CELLS
 from crowdlogic.confidence.annotator_verdicts import askable
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels

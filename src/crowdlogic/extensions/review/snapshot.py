@@ -37,7 +37,7 @@ from crowdlogic.extensions.review.evidence import (
 from crowdlogic.extensions.review.material import ReviewFit, ReviewMaterial
 from crowdlogic.extensions.review.review_queue import RANDOM_SHARE, Decisions, expected_mistakes_removed, make_queue
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
-from crowdlogic.numerics.intervals import HALF, credible_interval
+from crowdlogic.numerics.logspace import HALF, credible_interval
 from crowdlogic.reporting.charts import shorten, show_controls
 from crowdlogic.reporting.findings import round_figure
 

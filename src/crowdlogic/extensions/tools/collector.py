@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.answers import Answers, answers_from_crowd
 from crowdlogic.data.corpus import UNKNOWN, Corpus, Question, align
+from crowdlogic.data.estimate import Answers, answers_from_crowd
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, FileFormat, ReadOptions
 from crowdlogic.data.intake.building import LARGEST_NUMBER, build_labels, code_labels, odd_classes

@@ -12,9 +12,8 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.answers import Answers, answers_from_gold
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.estimate import Answers, Estimate, answers_from_gold
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import FileFormat
 from crowdlogic.data.intake.building import code_labels

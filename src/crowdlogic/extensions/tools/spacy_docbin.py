@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowdlogic.data.answers import Answers, answers_from_gold
 from crowdlogic.data.corpus import Corpus, documents, sentences
-from crowdlogic.data.estimate import NO_ANSWER, Estimate
+from crowdlogic.data.estimate import NO_ANSWER, Answers, Estimate, answers_from_gold
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import FileFormat
 from crowdlogic.data.formats.tables import answer_tags

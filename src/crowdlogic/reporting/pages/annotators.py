@@ -25,7 +25,7 @@ from crowdlogic.data.wording import list_names, percent, pluralise, shorten_name
 from crowdlogic.metrics.agreement import pairwise_agreement
 from crowdlogic.metrics.spans import SpanErrors
 from crowdlogic.numerics.arrays import Floats, sum_by
-from crowdlogic.numerics.intervals import HALF, credible_interval
+from crowdlogic.numerics.logspace import HALF, credible_interval
 from crowdlogic.reporting.charts import (
     Curve,
     Plot,

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.confidence.expected_accuracy import describe_source
-from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.estimate import Answers
 from crowdlogic.data.tagging import Scheme, parse_tags, tags_to_spans
 from crowdlogic.data.wording import percent, pluralise, shorten_name
 from crowdlogic.metrics.agreement import Agreement, agreement
 from crowdlogic.metrics.calibration import calibration_error, tie_credit
 from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.numerics.intervals import credible_interval
+from crowdlogic.numerics.logspace import credible_interval
 from crowdlogic.reporting.charts import (
     DotRow,
     Mark,

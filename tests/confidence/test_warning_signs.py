@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from crowdlogic.confidence.expected_accuracy import warning_signs
 from crowdlogic.data.simulate.crowds import simulate_crowd
-from crowdlogic.truth.comparison import warning_signs
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import state_confidence
 

@@ -1,8 +1,4 @@
-"""Output of `--json`: one object per command, declared as a dataclass from which its JSON schema is derived.
-
-A command module lists its dataclasses in `OUTPUTS` (command -> class). docs/reference/json.md is generated from them:
-`python -m crowdlogic.cli.json_output > docs/reference/json.md`.
-"""
+"""Write docs/reference/json.md from the classes of `--json`: `python -m tests.tools.json_page > docs/reference/json.md`."""
 
 from __future__ import annotations
 
@@ -12,98 +8,13 @@ import re
 import sys
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from crowdlogic.cli.console import show_json
-from crowdlogic.data.files import STANDARD_STREAM
-from crowdlogic.errors import OptionError
-
-if TYPE_CHECKING:
-    from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy
-
-MERGED: Mapping[str, bool] = {"merged": True}
-"""Metadata of a mapping whose entries are merged into the enclosing object."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Output:
-    """Fields that are part of every command's output.
-
-    Attributes:
-        command: The command.
-        notices: Notices on data that were left out or changed, or that look like mistakes.
-        written: Paths of the files and folders that were written.
-    """
-
-    command: str
-    notices: Sequence[str] = ()
-    written: Sequence[str] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Interval:
-    """Expected accuracy.
-
-    Attributes:
-        mean: The expected share.
-        low: Lower end of the range; null if it cannot be estimated.
-        high: Upper end of the range; null if it cannot be estimated.
-        source: Basis of the range: gold, labels, or the reason why there is none.
-    """
-
-    mean: float
-    low: float
-    high: float
-    source: str
-
-
-def make_interval(expected: ExpectedAccuracy | None) -> Interval | None:
-    """Return the expected accuracy with its interval; None if the confidence is not calibrated."""
-    if expected is None:
-        return None
-    rests_on = "gold" if expected.calibration.checked else "labels"
-    source = rests_on if expected.is_known else expected.calibration.unknown
-    return Interval(mean=expected.mean, low=expected.low, high=expected.high, source=source)
-
-
-def list_written(*paths: str | Path | None) -> tuple[str, ...]:
-    """Return the written paths, without None and standard output."""
-    return tuple(str(path) for path in paths if path is not None and str(path) != STANDARD_STREAM)
-
-
-def require_free_output(out: str | None, *, as_json: bool) -> None:
-    """Raise an error if --json is combined with writing the result to standard output."""
-    if as_json and out == STANDARD_STREAM:
-        raise OptionError("--json and -o - both print to standard output. Write the result to a file with -o FILE.")
-
-
-def show_output(output: Output) -> None:
-    """Print the output of a command as one JSON object; NaN and infinities become null."""
-    show_json(to_plain(output))
-
-
-def to_plain(output: Output) -> dict[str, Any]:
-    """Return an output as plain data, with merged mappings in the enclosing object."""
-    plain: dict[str, Any] = {}
-    for one in fields(output):
-        value = getattr(output, one.name)
-        plain |= value if one.metadata.get("merged") else {one.name: value}
-    return {name: _plain(value) for name, value in plain.items()}
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    if isinstance(value, Mapping):
-        return {name: _plain(entry) for name, entry in value.items()}
-    return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value
-
-
-# JSON schemas are derived from the dataclasses.
+from crowdlogic.cli.app import commands
+from crowdlogic.cli.console import Output
 
 BY_TYPE: dict[Any, Any] = {str: "string", bool: "boolean", int: "integer", float: ["number", "null"]}
 """JSON type of a Python type. A float that is NaN or infinite is printed as null."""
@@ -155,8 +66,6 @@ def describe_fields(kind: type) -> dict[str, str]:
 
 def outputs() -> dict[str, type[Output]]:
     """Return the output class of every command with --json, including commands of extensions."""
-    from crowdlogic.cli.app import commands
-
     found: dict[str, type[Output]] = {}
     for command in commands().values():
         found |= getattr(import_module(command.module), "OUTPUTS", {})
@@ -172,7 +81,7 @@ on standard error. Numbers that are undefined are `null`. Exit codes are the sam
 2 (bad input: one line on standard error, nothing on standard output).
 
 The JSON schemas are those of this version; later versions may add fields. This page is generated by
-`python -m crowdlogic.cli.json_output > docs/reference/json.md`. Every object has these fields:
+`python -m tests.tools.json_page > docs/reference/json.md`. Every object has these fields:
 
 """
 
@@ -202,11 +111,6 @@ def _field_table(kind: type[Output], names: Iterable[str] | None = None) -> str:
 
 def _field_name(one: Any) -> str:
     return f"(one per entry of `{one.name}`)" if one.metadata.get("merged") else f"`{one.name}`"
-
-
-def merged() -> Any:
-    """Return the default of a mapping whose entries are merged into the enclosing object."""
-    return field(default_factory=dict, metadata=MERGED)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from crowdlogic.data.frames import corpus_from_frame, texts_of_labels
 from crowdlogic.data.intake.contract import TableSource
-from crowdlogic.data.item_tables import corpus_from_frame, texts_of_labels
 from crowdlogic.errors import CrowdLogicError
 
 

@@ -412,6 +412,7 @@ STOPPING_RULES = Registry(
         "dev": "crowdlogic.learning.stopping:DevScore",
         "held-out": "crowdlogic.learning.stopping:HeldOutLikelihood",
         "fixed": "crowdlogic.learning.stopping:FixedEpochs",
+        "settled": "crowdlogic.learning.stopping:SettledAnswers",
     },
 )
 """Rules that decide when training stops and which epoch is kept."""

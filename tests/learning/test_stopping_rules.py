@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
+from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.stopping import FixedEpochs, HeldOutLikelihood, TrainingLimits
+from crowdlogic.learning.stopping import FixedEpochs, HeldOutLikelihood, SettledAnswers, TrainingLimits
 from crowdlogic.learning.task import Task, prepare_task
 from crowdlogic.registry import STOPPING_RULES
 
@@ -35,6 +38,34 @@ def test_nothing_is_held_out_for_a_fixed_number_of_epochs() -> None:
 
     assert prepare_task(MADE.corpus, MADE.labels, limits=limits).held_labels is None
     assert [row.epoch for row in learned.history] == [1, 2, 3]
+
+
+def test_the_answers_have_settled_when_fewer_than_one_in_a_thousand_change() -> None:
+    def epoch(changed: int) -> Any:
+        return SimpleNamespace(q_f=np.eye(2)[np.repeat([1, 0], [changed, 2000 - changed])])
+
+    rule = SettledAnswers(30)
+    found = [rule.judge(epoch(changed), {}) for changed in (0, 2, 3)]  # two answers change, then one
+    resumed = SettledAnswers(30)
+    resumed.restore(rule.arrays(), kept=1.0, done=3)
+
+    assert found == [(0.0, True), (1.0, True), (2.0, False)]
+    assert resumed.judge(epoch(3), {}) == (3.0, False)
+    assert resumed.judge(epoch(9), {}) == (4.0, True)
+
+
+def test_labels_of_labelling_functions_are_not_held_out() -> None:
+    frame = MADE.labels.to_frame()  # each annotator becomes functions of one class each
+    whose = [f"{who} {label}" for who, label in zip(frame["annotator"], frame["label"], strict=True)]
+    labels = from_arrays(frame["item"].to_list(), whose, frame["label"].to_list(), classes=MADE.labels.classes)
+    named = TrainingLimits(stopping="held-out")
+
+    learned = LogicLNCL().fit(MADE.corpus, labels)
+
+    assert prepare_task(MADE.corpus, labels, limits=TrainingLimits()).held_labels is None
+    assert prepare_task(MADE.corpus, labels, limits=named).held_labels is not None
+    assert len(learned.history) < TrainingLimits().epochs  # the answers settle long before
+    assert learned.chosen == len(learned.history) - 1
 
 
 def test_a_rule_without_what_it_needs_is_refused() -> None:

@@ -1,7 +1,7 @@
 """Stopping rules: when a fit stops and which epoch is kept.
 
-A rule uses the score on a dev set (`DevScore`), the likelihood of held-out crowd labels (`HeldOutLikelihood`), or a
-fixed number of epochs (`FixedEpochs`).
+A rule uses the score on a dev set (`DevScore`), the likelihood of held-out crowd labels (`HeldOutLikelihood`), a fixed
+number of epochs (`FixedEpochs`), or stops when the answers no longer change (`SettledAnswers`).
 
 Axes: i unit, k class, s item.
 """
@@ -22,7 +22,7 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Bools, Floats, sum_by
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
 from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.registry import STOPPING_RULES
 
@@ -83,6 +83,47 @@ class FixedEpochs:
     def restore(self, arrays: Arrays, kept: float, done: int) -> None:  # noqa: ARG002
         """Resume after `done` epochs."""
         self._done = done
+
+
+MIN_CHANGE = 0.001
+"""Answers have settled once a smaller share of them changes in an epoch."""
+
+
+class SettledAnswers:
+    """Stop as soon as the answers of the training items have settled.
+
+    With labelling functions, longer training only makes the classifier surer of what the functions say, until it
+    outvotes them; held-out labels do not show it, because they follow from the items, too.
+    """
+
+    patience = 1
+
+    def __init__(self, epochs: int) -> None:
+        self.epochs = epochs
+        self._done = 0
+        self._answer: Ints | None = None
+
+    @classmethod
+    def for_task(cls, task: Task, limits: TrainingLimits, model: AnnotatorModel) -> SettledAnswers:  # noqa: ARG003
+        """Return the rule for one pass; it needs neither gold nor held-out labels."""
+        return cls(limits.epochs)
+
+    def judge(self, epoch: Epoch, scores: Mapping[str, float]) -> tuple[float, bool]:  # noqa: ARG002
+        """Return the number of earlier epochs, and whether answers still change."""
+        answer, last = epoch.q_f.argmax(axis=1), self._answer
+        self._answer = answer
+        self._done += 1
+        return float(self._done - 1), last is None or bool(np.mean(answer != last) >= MIN_CHANGE)
+
+    def arrays(self) -> Arrays:
+        """Return answer[i] of the last epoch."""
+        return {} if self._answer is None else {"answer": self._answer.astype(np.float64)}
+
+    def restore(self, arrays: Arrays, kept: float, done: int) -> None:  # noqa: ARG002
+        """Resume after `done` epochs."""
+        self._done = done
+        if "answer" in arrays:
+            self._answer = arrays["answer"].astype(np.int64)
 
 
 DEV_STUDENT = "dev student"
@@ -193,7 +234,8 @@ class TrainingLimits:
         held_out: Crowd labels to hold out for early stopping if there is no dev set. None runs all epochs and
             keeps the last one.
         stopping: Name of the stopping rule in `registry.STOPPING_RULES`. None uses the dev set if there is one,
-            otherwise the held-out labels, otherwise runs all epochs.
+            otherwise the held-out labels, otherwise runs all epochs. For labelling functions it runs until the answers
+            have settled, instead of holding labels out.
         seed: Random seed.
     """
 

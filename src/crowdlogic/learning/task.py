@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from crowdlogic.annotators.label_sums import find_labelling_functions
 from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.classifiers.protocol import derive_seed
 from crowdlogic.data.blocks import Shards, anchor_classes
@@ -136,7 +137,9 @@ class Task:
 
     def stopping_rule(self, limits: TrainingLimits, model: AnnotatorModel) -> StoppingRule:
         """Return the stopping rule named by the limits; by default one for the dev set or held-out labels, if any."""
-        default = "dev" if self.dev is not None else "held-out" if self.held_labels is not None else "fixed"
+        by_functions = find_labelling_functions(self.labels).any() and limits.held_out is not None
+        otherwise = "settled" if by_functions else "fixed"
+        default = "dev" if self.dev is not None else "held-out" if self.held_labels is not None else otherwise
         rule: StoppingRule = STOPPING_RULES.load(limits.stopping or default).for_task(self, limits, model)
         return rule
 
@@ -183,7 +186,7 @@ def prepare_task(
         watched, dev = {**(watched or {}), "dev": dev}, None
     dev = None if dev is None else _check_gold(dev, corpus, "dev")
     training, held, how = labels, None, limits.held_out
-    if how is not None and (always_hold_out or (dev is None and limits.stopping != "fixed")):
+    if how is not None and (always_hold_out or (dev is None and holds_out(labels, limits))):
         training, held = how.split(labels, seed=derive_seed(limits.seed, "held out"))
     return Task(
         corpus=corpus,
@@ -196,6 +199,17 @@ def prepare_task(
         known=anchor_classes(labels, anchors),
         sampled=anchor_classes(labels, drawn_at_random(anchors)) if isinstance(anchors, KnownTruths) else None,
     )
+
+
+def holds_out(labels: CrowdLabels, limits: TrainingLimits) -> bool:
+    """Return whether labels are held out for early stopping if there is no dev gold.
+
+    Labelling functions follow from the items, so their held-out labels show how well a classifier imitates them, not
+    how often it is right. By default a fit to them stops when the answers have settled.
+    """
+    if limits.held_out is None or limits.stopping == "fixed":
+        return False
+    return limits.stopping is not None or not find_labelling_functions(labels).any()
 
 
 def _all_classes(

@@ -29,7 +29,7 @@ from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import LearningMethod, TrainingData, as_architecture, to_training_set
 from crowdlogic.learning.saved_run import Run, confidence_record
-from crowdlogic.learning.task import score_name
+from crowdlogic.learning.task import holds_out, score_name
 from crowdlogic.learning.training_run import train_run
 from crowdlogic.registry import DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
 from crowdlogic.rules.parser import as_rules, parse_rules, read_rules
@@ -457,8 +457,10 @@ def _dev_notices(options: TrainOptions, data: TrainingData, method: LearningMeth
             yield f"{twice:,} of the dev items are training items, too: their score is too good."
         return
     held_out = method.limits.held_out
-    if held_out is None:
+    if held_out is None or method.limits.stopping == "fixed":
         yield "No dev items: all epochs are run, and the last one is used."
+    elif not holds_out(data.labels, method.limits):
+        yield "No dev items: training stops when the answers have settled."
     else:
         refit = "; the model is then refit with all labels" if held_out.refit else ""
         share = f"the labels of {held_out.share:.0%} of the {held_out.unit}"
@@ -526,7 +528,7 @@ class PreparedTraining:
         dev = self.inputs.data.dev
         if dev is not None:
             return f"dev {score_name(dev.classes, sequential=dev.is_sequential)}"
-        return "" if self.inputs.method.limits.held_out is None else HELD_OUT
+        return HELD_OUT if holds_out(self.inputs.data.labels, self.inputs.method.limits) else ""
 
     @property
     def has_rules(self) -> bool:

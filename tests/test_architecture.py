@@ -36,6 +36,7 @@ PROTOCOLS = {
     "PAGES": "reporting/page.py",
     "DATABASES": "data/formats/protocol.py",
     "ENGINES": "data/blocks.py",
+    "PREDICTION_ENGINES": "workflows/predict.py",
 }
 """The module that defines what a component of each registry must provide."""
 

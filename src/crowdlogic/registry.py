@@ -272,6 +272,9 @@ def registry_serving(kind: Any) -> Registry | None:
 ENGINES = Registry("engine", "crowdlogic.engines", {})
 """Where labels that do not fit into memory are processed; all of them come from extensions."""
 
+PREDICTION_ENGINES = Registry("engine for predictions", "crowdlogic.prediction_engines", {})
+"""Functions that run `predict` on items that do not fit into memory, piece by piece; all of them are in extensions."""
+
 SOURCES = Registry("source of labels", "crowdlogic.sources", {})
 """Functions that open labels which `aggregate` does not read into memory, tried in this order."""
 

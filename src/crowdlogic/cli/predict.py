@@ -21,6 +21,7 @@ from crowdlogic.cli.options import (
     ToOption,
 )
 from crowdlogic.errors import OptionError
+from crowdlogic.registry import PREDICTION_ENGINES
 from crowdlogic.workflows.inputs import InputOptions, parse_columns
 
 
@@ -45,7 +46,7 @@ class PredictOutput(Output):
         run: The run.
         method: The learning method.
         predictor: The predictor: teacher (classifier and rules), student (classifier alone) or classifier (no rules).
-        counts: Number of items, units, annotators, classes, unanswered and ties.
+        counts: Number of items, units, annotators, classes, unanswered and ties; with --engine items and units.
         score: Score against the items' gold; null without gold.
     """
 
@@ -73,6 +74,16 @@ def command(
     features: FeaturesOption = None,
     to: ToOption = None,
     spreadsheet_safe: SpreadsheetOption = False,
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", help=f"Predict Parquet files piece by piece: {', '.join(PREDICTION_ENGINES)}."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="With --engine: number of processes. Default: 2.")
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option("--address", help="Address of a Ray or Spark cluster. Default: this machine.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Predict new items with a trained classifier and its rules."""
@@ -81,6 +92,8 @@ def command(
     require_free_output(out, as_json=json)
     if student and teacher:
         raise OptionError("--student and --teacher exclude each other. Pass one of them.")
+    if engine is None and (workers is not None or address is not None):
+        raise OptionError("--workers and --address need --engine.")
     options = PredictOptions(
         run=run,
         items=items,
@@ -90,6 +103,9 @@ def command(
         tables=tuple(table or ()),
         format=to,
         spreadsheet_safe=spreadsheet_safe,
+        engine=None if engine is None else PREDICTION_ENGINES.check(engine),
+        workers=workers,
+        address=address,
         input=InputOptions(format=format, columns=parse_columns(column), features=features),
     )
     result = predict(options)
@@ -102,9 +118,9 @@ def command(
                     notices=result.notices,
                     written=list_written(out),
                     run=run,
-                    method=result.estimate.method,
+                    method=result.method,
                     predictor=result.predictor,
-                    counts=result.estimate.counts,
+                    counts=dict(result.counts),
                     score=None
                     if result.score is None
                     else PredictionScore(name=result.score[0], value=result.score[1]),

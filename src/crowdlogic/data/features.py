@@ -65,6 +65,13 @@ def read_featured_items(
     if features is None:
         raise OptionError(f"{path}: say which columns hold the features, such as --features 'f*'.")
     table, source = read_table(path, format=format)
+    return featured_items_from_table(table, source, features, columns)
+
+
+def featured_items_from_table(
+    table: pl.DataFrame, source: TableSource, features: str, columns: Mapping[str, str] | None = None
+) -> Corpus:
+    """Return items with numeric features from a table; see `read_featured_items` for the arguments."""
     roles = find_roles(table.columns, columns, where=source.name, gold=True)
     require_columns(roles, ("item",), table.columns, source=source, purpose="A table of items with features")
     items = table[roles["item"]]

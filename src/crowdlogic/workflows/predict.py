@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.features import is_npz
 from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.formats.protocol import find_format
@@ -19,9 +20,10 @@ from crowdlogic.data.reading import read_table, write_estimate
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.confidence import ScaleSource
-from crowdlogic.learning.saved_run import load_run
+from crowdlogic.learning.saved_run import Run, load_run
 from crowdlogic.learning.task import is_scorable, score_answers, score_name
 from crowdlogic.numerics.arrays import Ints
+from crowdlogic.registry import PREDICTION_ENGINES
 from crowdlogic.store.files import read_config, require_entry
 from crowdlogic.workflows.inputs import InputOptions, check_outputs, check_writable, percent, read_vocabulary
 
@@ -46,6 +48,10 @@ class PredictOptions:
         tables: Facts for predicates, as Name=file.
         format: The format of the answers; None to take it from the suffix.
         spreadsheet_safe: Whether csv and tsv cells that a spreadsheet would read as formulas get a leading quote.
+        engine: Engine that predicts Parquet files piece by piece: a name in `registry.PREDICTION_ENGINES`; None
+            predicts all items at once.
+        workers: Number of processes of the engine; None for its default.
+        address: The address of a cluster of that engine; None for this machine.
         input: How the items are read.
     """
 
@@ -57,6 +63,9 @@ class PredictOptions:
     tables: tuple[str, ...] = ()
     format: str | None = None
     spreadsheet_safe: bool = False
+    engine: str | None = None
+    workers: int | None = None
+    address: str | None = None
     input: InputOptions = field(default_factory=InputOptions)
 
 
@@ -65,7 +74,9 @@ class Predicted:
     """Result of `predict`.
 
     Attributes:
-        estimate: The answers.
+        estimate: The answers; None where an engine wrote them piece by piece.
+        method: The learning method of the run.
+        counts: Number of items, units, classes, ... by name.
         predictor: Who answered: teacher (the classifier and the rules), student (the classifier alone) or classifier
             (where there are no rules).
         score: The name of the score by the items' gold, and its value; None where nothing is scored.
@@ -73,7 +84,9 @@ class Predicted:
         notices: Notices on the items.
     """
 
-    estimate: Estimate
+    estimate: Estimate | None
+    method: str
+    counts: Mapping[str, int]
     predictor: str
     score: tuple[str, float] | None
     out: str
@@ -83,39 +96,74 @@ class Predicted:
     def message(self) -> str:
         """One-sentence summary."""
         scored = "" if self.score is None else f", {self.score[0]} {percent(self.score[1])} by its gold"
-        method = self.estimate.method.removesuffix(f" {self.predictor}")
-        count = pluralise(len(self.estimate.items), "item")
-        return f"{method}, {PREDICTORS[self.predictor]}: {count}{scored} -> {self.out}"
+        count = pluralise(self.counts["items"], "item")
+        return f"{self.method}, {PREDICTORS[self.predictor]}: {count}{scored} -> {self.out}"
 
 
 def predict(options: PredictOptions) -> Predicted:
     """Answer new items with a run, and write the answers."""
     check_writable(options.out, options.format)
     check_outputs((options.out,), read=(options.items, *(text.partition("=")[2] for text in options.tables)))
-    run = load_run(options.run, vocabulary=read_vocabulary(options.tables))
-    columns = require_entry(read_config(Path(options.run)), "inputs", dict).get("features")
-    if options.input.features is None and isinstance(columns, str) and not is_npz(columns):
-        options = replace(
-            options, input=replace(options.input, features=columns)
-        )  # the columns that the run learnt from
-    corpus, split = _read_items(options, sequential=run.estimate.offsets is not None)
-    beliefs = run.predict(corpus, student=options.student, calibrated=options.calibrated)
-    answer = run.learned.answer(corpus, student=options.student)
+    if options.engine is not None:
+        done: Predicted = PREDICTION_ENGINES.load(options.engine)(options)
+        return done
+    run, options = open_run(options)
+    corpus, notices = _read_items(options, sequential=run.estimate.offsets is not None)
+    estimate = answer_items(run, corpus, options)
     classes = run.estimate.classes
-    predictor = "classifier" if run.teacher.is_idle else "student" if options.student else "teacher"
-    estimate = _to_estimate(f"{run.estimate.method} {predictor}", corpus, beliefs, classes, answer=answer)
     unknown = [name for name in corpus.classes if str(name) not in {str(own) for own in classes}]
-    notices = split + [
+    notices += [
         f"{options.items}: its gold has the class {name!r}, which the run does not know, so nothing is scored."
         for name in unknown[:1]
     ]
-    if options.calibrated and run.learned.scales.student.source is ScaleSource.nothing:
-        notices.append(f"The confidence is not calibrated: {options.run} had neither dev items nor held-out ones.")
-    scored = None if unknown else _score(corpus, answer, classes)
+    scored = None if unknown else _score(corpus, estimate.answer, classes)
     write_estimate(
         options.out, estimate, corpus=corpus, format=options.format, spreadsheet_safe=options.spreadsheet_safe
     )
-    return Predicted(estimate=estimate, predictor=predictor, score=scored, out=options.out, notices=tuple(notices))
+    return Predicted(
+        estimate=estimate,
+        method=run.estimate.method,
+        counts=estimate.counts,
+        predictor=find_predictor(run, options),
+        score=scored,
+        out=options.out,
+        notices=(*notices, *calibration_notices(run, options)),
+    )
+
+
+def open_run(options: PredictOptions) -> tuple[Run, PredictOptions]:
+    """Return the run, and the options with the columns of features that it learnt from where none are named."""
+    run = load_run(options.run, vocabulary=read_vocabulary(options.tables))
+    columns = require_entry(read_config(Path(options.run)), "inputs", dict).get("features")
+    if options.input.features is None and isinstance(columns, str) and not is_npz(columns):
+        options = replace(options, input=replace(options.input, features=columns))
+    return run, options
+
+
+def answer_items(run: Run, corpus: Corpus, options: PredictOptions) -> Estimate:
+    """Return the answers for items of the kind that the run learnt from."""
+    student = options.student
+    return Estimate(
+        method=f"{run.estimate.method} {find_predictor(run, options)}",
+        beliefs=run.predict(corpus, student=student, calibrated=options.calibrated),
+        answer=run.learned.answer(corpus, student=student),
+        items=corpus.items,
+        classes=run.estimate.classes,
+        offsets=corpus.offsets,
+        annotators=pl.Series([], dtype=pl.String),
+    )
+
+
+def find_predictor(run: Run, options: PredictOptions) -> str:
+    """Return who answers: a key of `PREDICTORS`."""
+    return "classifier" if run.teacher.is_idle else "student" if options.student else "teacher"
+
+
+def calibration_notices(run: Run, options: PredictOptions) -> list[str]:
+    """Return a notice if the confidence should be calibrated but cannot be."""
+    if options.calibrated and run.learned.scales.student.source is ScaleSource.nothing:
+        return [f"The confidence is not calibrated: {options.run} had neither dev items nor held-out ones."]
+    return []
 
 
 def _read_items(options: PredictOptions, *, sequential: bool) -> tuple[Corpus, list[str]]:
@@ -159,16 +207,3 @@ def _score(corpus: Corpus, answer: Ints, classes: Classes) -> tuple[str, float] 
     if not is_scorable(corpus):
         return None
     return score_name(classes, sequential=corpus.is_sequential), score_answers(corpus.with_classes(classes), answer)
-
-
-def _to_estimate(method: str, corpus: Corpus, beliefs: Beliefs, classes: Classes, *, answer: Ints) -> Estimate:
-    """Return beliefs on items that nobody labelled, as an Estimate."""
-    return Estimate(
-        method=method,
-        beliefs=beliefs,
-        answer=answer,
-        items=corpus.items,
-        classes=classes,
-        offsets=corpus.offsets,
-        annotators=pl.Series([], dtype=pl.String),
-    )

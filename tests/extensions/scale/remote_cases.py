@@ -24,17 +24,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
+from crowdlogic import CRF, Linear, LogicLNCL, TrainingLimits, load_run, parse_rules
 from crowdlogic.data import from_matrix, from_sequences
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
+from crowdlogic.errors import CorpusError
+from crowdlogic.extensions.scale import prediction
 from crowdlogic.extensions.scale.coded_files import Manifest, write_annotators, write_coded, write_manifest, write_shard
+from crowdlogic.learning import train_run
+from crowdlogic.learning.method import TrainingData
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.fitting import Fitting, Progress, fits_over_engines
 from crowdlogic.truth.methods import truth_method
 from crowdlogic.truth.ties import Ties
+from crowdlogic.workflows.predict import PredictOptions, predict
 
 SHARDINGS = ([], [30], [10, 20, 47], [1, 2, 3, 59], [5, 15, 25, 35, 45, 55])
 """Where sixty units are cut: one shard, two, uneven ones, single units, more shards than workers."""
@@ -240,11 +248,78 @@ def kill_driver(engine_name: str, folder: Path) -> dict[str, Any]:
     return {"first": seen[0], "apart": float(apart)}
 
 
+def train_example(folder: Path, crowd: Simulation, rules: str, classifier: Any) -> str:
+    """Train a run on simulated data; return its folder."""
+    data = TrainingData(corpus=crowd.corpus, labels=crowd.labels, rules=parse_rules(rules))
+    method = LogicLNCL(classifier=classifier, limits=TrainingLimits(epochs=2, held_out=None))
+    train_run(folder, method, data)
+    return str(folder)
+
+
+BUT = "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)"
+
+
+def predict_pieces(engine_name: str, home: Path) -> dict[str, Any]:
+    """The largest difference between predictions by an engine and without one, and what bad input leaves behind."""
+    run = train_example(home / "run", simulate_sentiment(0, items=80, annotators=6), BUT, Linear())
+    prediction.PIECE_ROWS = 11
+    texts = simulate_sentiment(1, items=60, annotators=2).corpus.texts
+    table = pl.DataFrame({"item": range(60), "text": texts})
+    table.write_parquet(home / "items.parquet")
+    options = PredictOptions(run=run, items=str(home / "items.parquet"), out=str(home / "whole.parquet"))
+    predict(options)
+    done = predict(replace(options, out=str(home / "out.parquet"), engine=engine_name, workers=2))
+    whole, pieces = (pl.read_parquet(home / f"{name}.parquet") for name in ("whole", "out"))
+    found: dict[str, Any] = {"items": done.counts["items"]}
+    found["apart"] = float(np.abs(whole.drop("label").to_numpy() - pieces.drop("label").to_numpy()).max())
+    assert whole["label"].equals(pieces["label"])
+    bad = table.with_columns(text=pl.when(pl.col("item") == 17).then(None).otherwise("text"))
+    bad.write_parquet(home / "bad.parquet")
+    (home / "left").mkdir()
+    try:
+        out = str(home / "left" / "out.parquet")
+        predict(replace(options, items=str(home / "bad.parquet"), out=out, engine=engine_name))
+    except CorpusError as problem:
+        found["refused"] = str(problem)
+    found["left"] = [path.name for path in (home / "left").iterdir()]
+    return found
+
+
+def predict_in_frames(home: Path) -> dict[str, Any]:
+    """The largest difference between the answers of a UDF of Spark and those of the run."""
+    from crowdlogic.extensions.scale.spark import start_spark
+    from crowdlogic.extensions.scale.spark_prediction import prediction_udf
+
+    documents = train_example(home / "documents", simulate_sentiment(0, items=80, annotators=6), BUT, Linear())
+    tags = train_example(home / "tags", simulate_ner(0, items=30, annotators=4), "include bio\n", CRF())
+    texts = list(simulate_sentiment(1, items=30, annotators=2).corpus.texts or ())
+    session, _ = start_spark(2)
+    frame = session.createDataFrame([*enumerate(texts), (30, None)], "id int, text string")
+    found: dict[str, Any] = {"null": []}
+    for name, folder in (("documents", documents), ("tags", tags)):
+        answers = frame.select("id", prediction_udf(folder)("text").alias("answer")).orderBy("id").collect()
+        run = load_run(folder)
+        if name == "documents":
+            ours = np.array([row["answer"]["confidence"] for row in answers[:30]])
+            theirs = run.predict(texts).max(axis=1)
+            assert [row["answer"]["label"] for row in answers[:30]] == run.predict_labels(texts)
+        else:
+            assert [row["answer"]["tags"] for row in answers[:30]] == run.predict_labels(texts)
+            ours = np.concatenate([row["answer"]["confidence"] for row in answers[:30]])
+            chosen = np.concatenate(run.predict_labels(texts))
+            codes = [list(map(str, run.estimate.classes)).index(tag) for tag in chosen]
+            theirs = run.predict(texts)[np.arange(len(codes)), codes]
+        found[name] = float(np.abs(ours - theirs).max())
+        found["null"].append(answers[30]["answer"]["label" if name == "documents" else "tags"])
+    session.stop()
+    return found
+
+
 def main() -> None:
     """Run a case."""
     parser = argparse.ArgumentParser()
     parser.add_argument("engine", choices=["ray", "spark"])
-    parser.add_argument("case", choices=["agree", "sentences", "kill-worker", "kill-driver", "frame"])
+    parser.add_argument("case", choices=["agree", "sentences", "kill-worker", "kill-driver", "frame", "predict", "udf"])
     parser.add_argument("--methods", default="dawid-skene")
     parser.add_argument("--shardings", type=int, default=1)
     parser.add_argument("--folder", type=Path)
@@ -258,6 +333,11 @@ def main() -> None:
         found = sentences_agree(given.engine, given.shardings)
     elif given.case == "frame":
         found = frame(methods)
+    elif given.case in ("predict", "udf"):
+        with tempfile.TemporaryDirectory() as home:
+            found = (
+                predict_pieces(given.engine, Path(home)) if given.case == "predict" else predict_in_frames(Path(home))
+            )
     elif given.case == "kill-worker":
         found = kill_worker(given.engine, methods)
     else:

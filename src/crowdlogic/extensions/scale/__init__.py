@@ -11,6 +11,11 @@ ENTRIES = {
         "ray": "crowdlogic.extensions.scale.ray:open_ray",
         "spark": "crowdlogic.extensions.scale.spark:open_spark",
     },
+    "prediction_engines": {
+        "local": "crowdlogic.extensions.scale.prediction:predict_locally",
+        "ray": "crowdlogic.extensions.scale.ray_prediction:predict_with_ray",
+        "spark": "crowdlogic.extensions.scale.spark_prediction:predict_with_spark",
+    },
     "databases": {
         "duckdb": "crowdlogic.extensions.scale.databases:DUCKDB",
         "sqlite": "crowdlogic.extensions.scale.databases:SQLITE",

@@ -74,7 +74,7 @@ class RayEngine(RemoteEngine):
         self._started = not ray.is_initialized()
         if self._started:
             start_ray(workers, address)
-        self.n_workers = max(min(workers, size, _free_cores()), 1)
+        self.n_workers = max(min(workers, size, free_cores()), 1)
         # Shards are assigned round-robin, so that all workers take part in streaming
         self._dealt = [list(range(at, size, self.n_workers)) for at in range(self.n_workers)]
         actor = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(ShardWorker)
@@ -163,7 +163,7 @@ def start_ray(workers: int, address: str | None = None) -> None:
     ray.init(num_cpus=workers, include_dashboard=False, _node_ip_address=LOOPBACK, **quietly)
 
 
-def _free_cores() -> int:
+def free_cores() -> int:
     """Return the number of free processor cores, since a worker without a free core would wait forever.
 
     The cores of workers that just stopped are only released after a moment, so this polls for a while.
@@ -180,11 +180,20 @@ def _get(references: list[Any]) -> list[Any]:
     """Fetch the referenced objects; a lost worker or machine becomes an error of one sentence."""
     try:
         return list(ray.get(references))
-    except (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError) as problem:
-        raise ResourceError(
-            f"Ray lost a worker and could not replace it ({str(problem).splitlines()[0][:120]}). Run it again; "
-            f"with --checkpoint it resumes where it stopped."
-        ) from problem
+    except LOST_WORKER as problem:
+        raise lost_worker_error(problem) from problem
+
+
+LOST_WORKER = (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError)
+"""Exceptions of Ray for a worker, or a machine, that is gone."""
+
+
+def lost_worker_error(problem: Exception) -> ResourceError:
+    """Return the error for a worker that Ray lost and could not replace."""
+    return ResourceError(
+        f"Ray lost a worker and could not replace it ({str(problem).splitlines()[0][:120]}). Run it again; a fit "
+        f"with --checkpoint resumes where it stopped."
+    )
 
 
 def _own(parameters: Arrays) -> dict[str, NDArray[Any]]:

@@ -52,8 +52,8 @@ WITH_TORCH: dict[str, list[list[str]]] = {
         ["reproduce", "sentiment", "--quick", "--seeds", "1", "--jobs", "1", "-o", "paper", "--methods", "truth pm"]
     ],
 }
-ELSEWHERE = {"review", "export"}
-"""Commands that other tests run with --json."""
+IN_OWN_TESTS = {"review", "export"}
+"""Commands with a test of their own below."""
 
 
 @pytest.fixture
@@ -109,6 +109,30 @@ def test_what_commands_of_networks_print_is_valid(words: str, folder: Path, run:
         validate(words, printed(run, call))
 
 
+@pytest.mark.extension("networks")
+def test_what_export_prints_is_valid(folder: Path, run: Callable[..., Result]) -> None:
+    pytest.importorskip("onnx")
+    assert run("train", "--labels", "labels.csv", "--items", "items.csv", "-o", "run", "--epochs", "2").code == 0
+
+    found = printed(run, ["export", "run", "--to", "onnx", "-o", "model"])
+
+    validate("export", found)
+    assert set(found["files"]) == {path.name for path in Path("model").iterdir()}
+
+
+@pytest.mark.extension("review")
+def test_what_review_prints_when_it_ends_is_valid(folder: Path) -> None:
+    pytest.importorskip("fastapi")
+    from tests.extensions.review.served import serving
+
+    with serving("labels.csv", "--json") as served:
+        said = served.stop()
+
+    found = json.loads(next(line for line in said.splitlines() if line.startswith("{")))
+    validate("review", found)
+    assert (found["items"], found["decided"]) == (60, 0)
+
+
 def test_aggregate_gives_the_counts_and_the_expected_accuracy_with_its_interval(
     folder: Path, run: Callable[..., Result]
 ) -> None:
@@ -137,6 +161,6 @@ def test_the_page_is_generated_and_covers_every_command() -> None:
     assert PAGE.read_text() == write_page()
     known = {words.split(" ")[0] for words in outputs()}
     assert known == set(commands())
-    assert {*CALLS, *WITH_TORCH, *ELSEWHERE} == set(outputs())
+    assert {*CALLS, *WITH_TORCH, *IN_OWN_TESTS} == set(outputs())
     for command in commands().values():
         assert import_module(command.module).OUTPUTS

@@ -35,7 +35,7 @@ from crowdlogic.learning.learned import Learned, judge_teacher, make_learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.posterior import Posterior, Teacher, crowd_posterior, first_targets, mostly_single
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.learning.task import Task, annotator_weights, prepare_task
+from crowdlogic.learning.task import Task, annotator_weights
 from crowdlogic.learning.training import TrainingPass, build_classifier, passes
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.rules.projection.projector import Projector
@@ -310,14 +310,7 @@ class LogicLNCL(FitMixin):
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
         """Learn from crowd labels and rules."""
-        task = prepare_task(
-            data.corpus,
-            data.labels,
-            dev=data.dev,
-            watched=data.watched,
-            anchors=data.anchors,
-            limits=self.limits,
-        )
+        task = data.task(self.limits)
         teacher = make_teacher(self.projector, data, task)
         weighs = self.learn_weights and teacher.projector.strength > 0
         verdicts = judge_teacher(teacher, task) if weighs else None

@@ -62,6 +62,12 @@ class TrainingData:
     anchors: Mapping[Any, Any] | None = None
     inputs: Mapping[str, Any] = field(default_factory=dict)
 
+    def task(self, limits: TrainingLimits) -> Task:
+        """Return the inputs of a fit: everything aligned, with labels held out where the limits ask for it."""
+        return prepare_task(
+            self.corpus, self.labels, dev=self.dev, watched=self.watched, anchors=self.anchors, limits=limits
+        )
+
 
 class LearningMethod(Protocol):
     """Protocol for methods that learn from crowd labels: frozen dataclasses of options."""
@@ -339,7 +345,7 @@ def prepare_plain_task(method: str, data: TrainingData, limits: TrainingLimits) 
         raise OptionError(
             f"{method} does not support anchors. Use logic-lncl, aggnet, raykar or two-stage, or leave the anchors out."
         )
-    return prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=limits)
+    return data.task(limits)
 
 
 def idle_teacher(task: Task) -> Teacher:

@@ -31,8 +31,9 @@ from crowdlogic.data.frames import to_corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import encode
 from crowdlogic.errors import CorpusError, CrowdLogicError, LabelError, OptionError, require_kind
-from crowdlogic.learning.rule_verdicts import GRID, RuleFreeFit, fit_without_rules, judge_rules
+from crowdlogic.learning.rule_verdicts import GRID, RuleFreeFit, crisp_log_likelihood, fit_without_rules, judge_rules
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.logspace import log_sum_exp, normalise
 from crowdlogic.rules.audit import Outcome, RuleVerdict
 from crowdlogic.rules.blocks import Predictions, distances
 from crowdlogic.rules.expansion import expand
@@ -202,8 +203,21 @@ def _encode(names: pl.Series) -> tuple[Ints, pl.Series]:
     return codes.astype(np.int64), distinct
 
 
-def _frequent(column: Ints, size: int) -> Bools:
-    return np.bincount(column, minlength=size) >= 2 * MIN_CASES
+def _frequent(code: Ints, size: int, usable: Bools | None = None) -> tuple[Ints, Bools, Ints]:
+    """Select the frequent codes and renumber them.
+
+    Args:
+        code: code[n], the code of each occurrence.
+        size: Number of codes.
+        usable: usable[v], the codes that may be selected; None for all.
+
+    Returns:
+        The selected codes, selected[n] of the occurrences, and the new number of each selected occurrence.
+    """
+    often = np.bincount(code, minlength=size) >= 2 * MIN_CASES
+    often = often if usable is None else often & usable
+    selected = often[code]
+    return np.flatnonzero(often), selected, (np.cumsum(often) - 1)[code[selected]]
 
 
 CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
@@ -234,53 +248,40 @@ def _document_shapes(corpus: Corpus) -> Iterable[_Shape]:
     if len(words):
         code, names = _encode(words["word"])
         unit = words["unit"].to_numpy()
-        kept = (names.str.len_chars() <= 40) & ~names.str.contains(CJK)
-        usable = kept.to_numpy()
-        # Keep words that are frequent enough, and renumber them.
-        often = usable & _frequent(code, len(usable))
-        number = np.cumsum(often) - 1
-        chosen = names.gather(np.flatnonzero(often)).to_list()
-        rows = often[code]
-        yield _shape(
-            "word", unit[rows], number[code[rows]], [f"Contains(S, {quote(w)})" for w in chosen], n, len(chosen)
-        )
-        yield from _phrases(unit, code, often, number, chosen, n)
+        usable = ((names.str.len_chars() <= 40) & ~names.str.contains(CJK)).to_numpy()
+        often, rows, number = _frequent(code, len(usable), usable)
+        chosen = names.gather(often).to_list()
+        yield _shape("word", unit[rows], number, [f"Contains(S, {quote(w)})" for w in chosen], n, len(chosen))
+        numbers = np.full(len(code), -1, dtype=np.int64)
+        numbers[rows] = number
+        yield from _phrases(unit, numbers, chosen, n)
         yield from _endings(unit[usable[code]], code[usable[code]], names, n)
     yield from _characters(texts, n)
     found = [texts.str.contains(pattern).fill_null(False).to_numpy() for pattern in PATTERNS.values()]
-    at = [np.flatnonzero(one) for one in found]
-    column = np.repeat(np.arange(len(at)), [len(one) for one in at])
-    yield _shape(
-        "signs", np.concatenate(at), column, [f"Matches(S, {quote(p)})" for p in PATTERNS.values()], n, len(at)
-    )
+    unit, column = np.nonzero(np.stack(found, axis=1))
+    yield _shape("signs", unit, column, [f"Matches(S, {quote(p)})" for p in PATTERNS.values()], n, len(found))
 
 
-def _phrases(unit: Ints, code: Ints, often: Bools, number: Ints, chosen: Sequence[str], n: int) -> Iterable[_Shape]:
-    """Yield two frequent words, one after the other."""
-    rows = np.flatnonzero((unit[1:] == unit[:-1]) & often[code[1:]] & often[code[:-1]])
-    pair = number[code[rows]] * len(chosen) + number[code[rows + 1]]
-    distinct, column = np.unique(pair, return_inverse=True)
-    enough = _frequent(column, len(distinct))
-    keep = enough[column]
-    renumbered, distinct = np.cumsum(enough) - 1, distinct[enough]
+def _phrases(unit: Ints, number: Ints, chosen: Sequence[str], n: int) -> Iterable[_Shape]:
+    """Yield two frequent words, one after the other; number[m] of each word in the texts, -1 for rare ones."""
+    rows = np.flatnonzero((unit[1:] == unit[:-1]) & (number[1:] >= 0) & (number[:-1] >= 0))
+    distinct, code = np.unique(number[rows] * len(chosen) + number[rows + 1], return_inverse=True)
+    often, kept, column = _frequent(code, len(distinct))
 
     def body(c: int) -> str:
-        first, second = divmod(int(distinct[c]), len(chosen))
+        first, second = divmod(int(distinct[often[c]]), len(chosen))
         return f"Contains(S, {quote(f'{chosen[first]} {chosen[second]}')})"
 
-    yield _shape("phrase", unit[rows[keep]], renumbered[column[keep]], body, n, len(distinct))
+    yield _shape("phrase", unit[rows[kept]], column, body, n, len(often))
 
 
 def _endings(unit: Ints, column: Ints, words: pl.Series, n: int) -> Iterable[_Shape]:
     """Yield words of at least five letters with the same ending of three letters; several words, which may be rare."""
     known, names = _encode(words.str.extract(r"^\p{L}{2,}(\p{L}{3})$", 1).fill_null(""))
     kinds = np.bincount(known, minlength=len(names))  # the number of words with each ending
-    usable = (kinds >= 3) & (names != "").to_numpy() & _frequent(known[column], len(names))
-    place, found = np.cumsum(usable) - 1, known[column]
-    rows = usable[found]
-    distinct = names.gather(np.flatnonzero(usable)).to_list()
-    bodies = ["Matches(S, " + quote(r"(?i)\w\w" + ending + r"\b") + ")" for ending in distinct]
-    yield _shape("ending", unit[rows], place[found[rows]], bodies, n, len(distinct))
+    often, rows, number = _frequent(known[column], len(names), (kinds >= 3) & (names != "").to_numpy())
+    bodies = ["Matches(S, " + quote(r"(?i)\w\w" + ending + r"\b") + ")" for ending in names.gather(often)]
+    yield _shape("ending", unit[rows], number, bodies, n, len(often))
 
 
 def _characters(texts: pl.Series, n: int) -> Iterable[_Shape]:
@@ -296,10 +297,9 @@ def _characters(texts: pl.Series, n: int) -> Iterable[_Shape]:
     ]
     frame = pl.DataFrame(pairs, schema={"unit": pl.Int64, "pair": pl.String}, orient="row")
     code, names = _encode(frame["pair"])
-    often = _frequent(code, len(names))
-    number, keep = np.cumsum(often) - 1, often[code]
-    bodies = [f"Matches(S, {quote(name)})" for name in names.gather(np.flatnonzero(often))]
-    yield _shape("characters", frame["unit"].to_numpy()[keep], number[code[keep]], bodies, n, len(bodies))
+    often, rows, number = _frequent(code, len(names))
+    bodies = [f"Matches(S, {quote(name)})" for name in names.gather(often)]
+    yield _shape("characters", frame["unit"].to_numpy()[rows], number, bodies, n, len(bodies))
 
 
 def _token_shapes(corpus: Corpus) -> Iterable[_Shape]:
@@ -328,14 +328,13 @@ def _token_shapes(corpus: Corpus) -> Iterable[_Shape]:
             unit = at
         keep = code[at] >= 0
         unit, at = unit[keep], at[keep]
-        often = _frequent(code[at], len(names))
-        number, rows = np.cumsum(often) - 1, often[code[at]]
-        chosen = names.gather(np.flatnonzero(often)).to_list()
+        often, rows, number = _frequent(code[at], len(names))
+        chosen = names.gather(often).to_list()
         if template == "ending":
             bodies = ["Matches(T, " + quote(r"(?i)\w\w" + re.escape(name) + "$") + ")" for name in chosen]
         else:
             bodies = [template.format(quote(name)) for name in chosen]
-        yield _shape(shape_name, unit[rows], number[code[at][rows]], bodies, n, len(bodies))
+        yield _shape(shape_name, unit[rows], number, bodies, n, len(bodies))
     yield _shape(
         "place", np.flatnonzero(starts[:n]), np.zeros(int(starts[:n].sum()), dtype=np.int64), ["First(T)"], n, 1
     )
@@ -452,12 +451,8 @@ class _Scored:
     """Candidates that passed the first half, with their scores on the second half."""
 
     def __init__(self, fit: RuleFreeFit, first: Bools, second: Bools) -> None:
-        evidence = fit.evidence[0].astype(np.float64)
-        self.share = fit.class_shares[0]
-        log = evidence + np.log(self.share)
-        likely = np.exp(log - log.max(axis=1, keepdims=True))
-        self.q = likely / likely.sum(axis=1, keepdims=True)  # q[i, k] of the labels alone
-        self.evidence = evidence
+        self.evidence, self.share = fit.evidence[0].astype(np.float64), fit.class_shares[0]
+        self.q = normalise(self.evidence + np.log(self.share))[0]  # q[i, k] of the labels alone
         self.first, self.second = first, second
         self.bodies: list[tuple[str, str, int]] = []
         self.columns: list[tuple[Ints, int, float, float]] = []  # units of the second half, class, lift, log p
@@ -482,7 +477,8 @@ class _Scored:
             units = touched.indices[touched.indptr[c] : touched.indptr[c + 1]]
             units = units[self.second[units]]
             k = int(best[c])
-            curve = _curve(self.q[units, k], np.full(len(units), self.share[k]))
+            chance = np.full(len(units), 1.0 - self.share[k])
+            curve = crisp_log_likelihood(chance, 1.0 - self.q[units, k], GRID).sum(axis=0)
             lift = float(GRID[curve.argmax()])
             z_second = math.copysign(math.sqrt(2 * max(float(curve.max() - curve[len(GRID) // 2]), 0.0)), lift)
             self.tested += 1
@@ -519,8 +515,7 @@ class _Scored:
                 continue
             units, k, lift, _ = self.columns[c]
             log_p[units] -= lift * (np.arange(log_p.shape[1]) != k)
-            top = log_p[units].max(axis=1, keepdims=True)
-            log_p[units] -= top + np.log(np.exp(log_p[units] - top).sum(axis=1, keepdims=True))
+            log_p[units] -= log_sum_exp(log_p[units], axis=1)[:, None]
             chosen.append(self.bodies[c])
         return chosen
 
@@ -532,24 +527,9 @@ class _Scored:
     def _gain(self, c: int, log_p: Floats) -> float:
         """Return the gain of a candidate in log-likelihood, less two standard errors, on the second half."""
         units, k, lift, _ = self.columns[c]
-        p = np.exp(log_p[units])
-        likely = log_p[units] + self.evidence[units]
-        likely = np.exp(likely - likely.max(axis=1, keepdims=True))
-        after_ = likely[:, k] / likely.sum(axis=1)
-        factor = math.exp(-lift)
-        gain = np.log(after_ + (1 - after_) * factor) - np.log(p[:, k] + (1 - p[:, k]) * factor)
+        likely = normalise(log_p[units] + self.evidence[units])[0]
+        gain = crisp_log_likelihood(1.0 - np.exp(log_p[units, k]), 1.0 - likely[:, k], np.array([lift]))[:, 0]
         return float(gain.sum() - 2 * math.sqrt(len(gain) * gain.var()))
-
-
-def _curve(likely: Floats, chance: Floats) -> Floats:
-    """Return curve[s] of a rule that names one class, from its probability with and without the labels."""
-    factor = np.exp(-GRID)[None, :]
-    return np.asarray(
-        (
-            np.log(likely[:, None] + (1 - likely[:, None]) * factor)
-            - np.log(chance[:, None] + (1 - chance[:, None]) * factor)
-        ).sum(axis=0)
-    )
 
 
 def _discourse(fit: RuleFreeFit, first: Bools, second: Bools, rng: np.random.Generator) -> list[str]:
@@ -593,7 +573,7 @@ def _discourse(fit: RuleFreeFit, first: Bools, second: Bools, rng: np.random.Gen
         sides = []
         for part in (p[begin : begin + len(at)], p[begin + len(at) : begin + 2 * len(at)], whole[at]):
             tilted = log_share + CLAUSE_STRENGTH * part
-            sides.append(_log_sum(tilted + evidence[at]) - _log_sum(tilted))
+            sides.append(log_sum_exp(tilted + evidence[at], axis=1) - log_sum_exp(tilted, axis=1))
         begin += 2 * len(at)
         # A clause decides if it predicts the labels better than the whole text.
         decides = max(sides[0].mean(), sides[1].mean()) > sides[2].mean()
@@ -611,12 +591,6 @@ def _discourse(fit: RuleFreeFit, first: Bools, second: Bools, rng: np.random.Gen
         for z, name, word in scored[:5]
         if z > MIN_Z_DISCOURSE
     ]
-
-
-def _log_sum(log: Floats) -> Floats:
-    """Return log sum_k exp(log[i, k])."""
-    top = log.max(axis=1)
-    return np.asarray(top + np.log(np.exp(log - top[:, None]).sum(axis=1)))
 
 
 def _transitions(fit: RuleFreeFit, first: Bools) -> list[str]:

@@ -37,7 +37,7 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import percent
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
-from crowdlogic.numerics.logspace import safe_log
+from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.rules.audit import Outcome, RuleVerdict
 from crowdlogic.rules.blocks import Block, Predictions, distances, tabulate
 from crowdlogic.rules.grounding import GroundRule, GroundRules
@@ -91,8 +91,6 @@ class RuleFreeFit:
         item_weight: weight[b, i], the weight of each unit's item in replicate b.
         beliefs: q[i, k], the posterior under the tables estimated from all items.
         gold: gold[i], the known class of a unit; UNKNOWN elsewhere.
-        abstaining: Whether the labels come from labelling functions.
-        concentration: Shrinkage of the annotators' tables, chosen by held-out labels.
         notices: Notices, such as a fit that collapsed.
         seed: Random seed.
         within: within[i], the units whose labels are used in verdicts; None for all.
@@ -105,8 +103,6 @@ class RuleFreeFit:
     item_weight: NDArray[np.float32]
     beliefs: Beliefs
     gold: Ints
-    abstaining: bool
-    concentration: float
     notices: tuple[str, ...] = ()
     seed: int = 0
     within: Bools | None = None
@@ -189,30 +185,23 @@ def fit_without_rules(
     rng = np.random.default_rng(derive_seed(seed, "rule verdicts"))
     fold = rng.permutation(np.arange(n_items) % folds)[item_of_unit]
     abstaining = bool(find_labelling_functions(labels).any())
-    crowd = _Crowd.of(labels, known, abstaining=abstaining)
+    crowd = _Crowd(labels, known, abstaining)
     everything = np.ones(labels.n_units)
     # Choose the shrinkage that maximises the likelihood of held-out labels; two folds are enough for this.
-    tried = (
-        {}
-        if abstaining
-        else {
-            kappa: sum(
-                crowd.held_out_likelihood(crowd.fit(kappa, fold != f, steps=CHOOSING_STEPS), fold == f)
-                for f in range(2)
-            )
-            for kappa in CONCENTRATIONS
-        }
-    )
-    kappa = 16.0 if abstaining else max(tried, key=lambda one: tried[one])
+    kappa = 16.0
+    if not abstaining:
+        kappa = max(
+            CONCENTRATIONS,
+            key=lambda one: sum(
+                crowd.held_out_likelihood(crowd.fit(one, fold != f, steps=CHOOSING_STEPS), fold == f) for f in range(2)
+            ),
+        )
     whole = crowd.fit(kappa, everything)
     notices = _collapse_notice(labels, crowd, whole)
     if notices:  # the tables are not identifiable: one accuracy for all annotators
         kappa, whole = math.inf, crowd.pooled_accuracy(everything)
-    replicates = int(
-        np.clip(
-            REPLICATED_LABELS // max(labels.n_labels, 1), 2, MAX_FUNCTION_REPLICATES if abstaining else MAX_REPLICATES
-        )
-    )
+    most = MAX_FUNCTION_REPLICATES if abstaining else MAX_REPLICATES
+    replicates = int(np.clip(REPLICATED_LABELS // max(labels.n_labels, 1), 2, most))
     evidence = np.empty((replicates, labels.n_units, labels.n_classes), dtype=np.float32)
     weight = np.ones((replicates, labels.n_units), dtype=np.float32)
     for b in range(replicates):
@@ -233,8 +222,6 @@ def fit_without_rules(
         item_weight=weight,
         beliefs=crowd.posterior(whole),
         gold=known,
-        abstaining=abstaining,
-        concentration=kappa,
         notices=notices,
         seed=seed,
     )
@@ -248,52 +235,57 @@ class _Tables:
     prior: Floats
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class _Crowd:
-    """Labels as plain arrays, with the EM steps over them ([DS79]; tables shrink to that of all annotators)."""
+    """Labels and gold, with the EM steps over them ([DS79]; tables shrink to that of all annotators).
 
-    unit: Ints
-    annotator: Ints
-    label: Ints
-    weight: Floats
-    negated: Bools | None
+    Attributes:
+        labels: The labels.
+        gold: gold[i], UNKNOWN where it is not known.
+        abstaining: Whether the labels come from labelling functions.
+    """
+
+    labels: CrowdLabels
     gold: Ints
-    n_units: int
-    n_annotators: int
-    n_classes: int
     abstaining: bool
-
-    @staticmethod
-    def of(labels: CrowdLabels, gold: Ints, *, abstaining: bool) -> _Crowd:
-        return _Crowd(
-            unit=labels.unit.astype(np.int64),
-            annotator=labels.annotator.astype(np.int64),
-            label=labels.label.astype(np.int64),
-            weight=labels.weights,
-            negated=labels.negated,
-            gold=gold,
-            n_units=labels.n_units,
-            n_annotators=len(labels.annotators),
-            n_classes=labels.n_classes,
-            abstaining=abstaining,
-        )
 
     @cached_property
     def matrices(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Weight given[i, (j, n)] of the labels n of annotator j on unit i, and the same for labels "not n"."""
-        column = self.annotator * self.n_classes + self.label
-        partial = np.zeros(len(column), dtype=bool) if self.negated is None else self.negated
-        shape = (self.n_units, self.n_annotators * self.n_classes)
+        labels = self.labels
+        column = labels.annotator.astype(np.int64) * labels.n_classes + labels.label
+        partial = np.zeros(labels.n_labels, dtype=bool) if labels.negated is None else labels.negated
+        shape = (labels.n_units, len(labels.annotators) * labels.n_classes)
+        whole, negated = (
+            sparse.csr_array((labels.weights[rows], (labels.unit[rows], column[rows])), shape=shape)
+            for rows in (~partial, partial)
+        )
+        return whole, negated
 
-        def matrix(rows: Bools) -> sparse.csr_array:
-            return sparse.csr_array((self.weight[rows], (self.unit[rows], column[rows])), shape=shape)
+    @cached_property
+    def votes(self) -> Floats:
+        """Votes votes[i, k] per unit and class, without labels "not n"."""
+        by_annotator = np.tile(np.eye(self.labels.n_classes), (len(self.labels.annotators), 1))  # [(j, n), k]
+        return np.asarray(self.matrices[0] @ by_annotator)
 
-        return matrix(~partial), matrix(partial)
+    @cached_property
+    def labelled(self) -> Bools:
+        """labelled[i], whether a unit has a label that names a class, or gold."""
+        return np.asarray((self.votes.sum(axis=1) > 0) | (self.gold != UNKNOWN))
+
+    @cached_property
+    def vote_shares(self) -> Beliefs:
+        """Smoothed vote shares q[i, k], the first beliefs; gold is certain."""
+        smoothed = self.votes + 0.1 / self.labels.n_classes
+        q: Beliefs = smoothed / smoothed.sum(axis=1, keepdims=True)
+        known = np.flatnonzero(self.gold != UNKNOWN)
+        q[known] = np.eye(self.labels.n_classes)[self.gold[known]]
+        return q
 
     def log_likelihood(self, log_table: Floats) -> Floats:
         """Return log[i, m], the log-likelihood of the labels of each unit."""
         whole, partial = self.matrices
-        flat = log_table.reshape(-1, self.n_classes)
+        flat = log_table.reshape(-1, self.labels.n_classes)
         found = np.asarray(whole @ flat)
         if partial.nnz:
             found += partial @ np.log(np.maximum(1.0 - np.exp(flat), 1e-10))
@@ -310,49 +302,27 @@ class _Crowd:
 
     def posterior(self, tables: _Tables) -> Beliefs:
         """Return q[i, m]."""
-        return _softmax(self.evidence(tables.log_table) + safe_log(tables.prior))
+        return normalise(self.evidence(tables.log_table) + safe_log(tables.prior))[0]
 
     def held_out_likelihood(self, tables: _Tables, units: Bools) -> float:
         """Return the log-likelihood of the labels of some units."""
         raw = self.log_likelihood(tables.log_table)
-        return float(_logsumexp(raw[units] + safe_log(tables.prior)).sum())
+        return float(normalise(raw[units] + safe_log(tables.prior))[1].sum())
 
-    @cached_property
-    def votes(self) -> Floats:
-        """Votes votes[i, k] per unit and class."""
-        whole = np.ones(len(self.unit), dtype=bool) if self.negated is None else ~self.negated
-        cell = self.unit[whole] * self.n_classes + self.label[whole]
-        count = np.bincount(cell, weights=self.weight[whole], minlength=self.n_units * self.n_classes)
-        return np.asarray(count.reshape(self.n_units, self.n_classes), dtype=np.float64)
-
-    def start(self) -> Beliefs:
-        """Return the first beliefs: smoothed vote shares; gold is certain."""
-        smoothed = self.votes + 0.1 / self.n_classes
-        q = smoothed / smoothed.sum(axis=1, keepdims=True)
-        return self.clamp(q)
-
-    def clamp(self, q: Beliefs) -> Beliefs:
-        known = np.flatnonzero(self.gold != UNKNOWN)
-        q[known] = np.eye(self.n_classes)[self.gold[known]]
-        return q
-
-    def counts(self, q: Beliefs, kept: Floats) -> Floats:
-        """counts[j, n, m], the expected number of labels n that j gave to units of class m, by weight kept[i]."""
-        whole, _ = self.matrices
-        counts = np.asarray(whole.T @ (q * kept[:, None]))
-        return counts.reshape(self.n_annotators, self.n_classes, self.n_classes)
+    def class_shares(self, q: Beliefs, kept: Floats) -> Floats:
+        """Return the class shares of the labelled units under beliefs, by weight kept[i]."""
+        share = (kept * self.labelled) @ q + 1.0
+        return np.asarray(share / share.sum())
 
     def m_step(self, q: Beliefs, kept: Floats, kappa: float) -> _Tables:
         """Return tables and class shares estimated from beliefs of the units that are kept."""
-        size = self.n_classes
-        counts = self.counts(q, kept)
-        labelled = (self.votes.sum(axis=1) > 0) | (self.gold != UNKNOWN)
-        units = (kept * labelled) @ q + 1.0
-        prior = units / units.sum()
+        size = self.labels.n_classes
+        # counts[j, n, m], the expected number of labels n that j gave to units of class m
+        counts = np.asarray(self.matrices[0].T @ (q * kept[:, None])).reshape(-1, size, size)
         # Pseudo-counts of right labels for every class give an annotator's labels a meaning before it is learned.
         pooled = counts.sum(axis=0) + 0.1 + np.eye(size) * 2.0  # [n, m]
         table = counts + kappa * pooled / pooled.sum(axis=0)
-        return _Tables(np.log(table / table.sum(axis=1, keepdims=True)), prior)
+        return _Tables(np.log(table / table.sum(axis=1, keepdims=True)), self.class_shares(q, kept))
 
     def fit(
         self,
@@ -367,7 +337,7 @@ class _Crowd:
         kept = np.asarray(kept, dtype=np.float64)
         if self.abstaining:
             return self.fit_functions(kept, rng)
-        q = self.start() if start is None else self.posterior(start)
+        q = self.vote_shares if start is None else self.posterior(start)
         for _ in range(steps if start is None else REFITTED_STEPS):
             tables = self.m_step(q, kept, kappa)
             before, q = q, self.posterior(tables)
@@ -382,47 +352,40 @@ class _Crowd:
         fire together and EM, which takes agreement for evidence, drifts. Therefore each replicate draws every precision
         from a beta distribution around the mean. A vote of function j for n then means p(truth = n) = precision[j].
         """
-        size, votes = self.n_classes, self.votes
-        prior = self.start_shares(kept)
+        labels, votes, size, n_annotators = self.labels, self.votes, self.labels.n_classes, len(self.labels.annotators)
+        prior = self.class_shares(self.vote_shares, kept)
         n, agree = votes.sum(axis=1), (votes * (votes - 1)).sum(axis=1)
         chance = 1.0 / size
         rate = (kept @ agree + PRIOR_PAIRS * PRIOR_AGREEMENT) / (kept @ (n * (n - 1)) + PRIOR_PAIRS)
-        mean = chance + (1 - chance) * math.sqrt(max(rate - chance, 0.0) / (1 - chance))  # as in pooled_accuracy
-        mean = min(max(mean, chance + 0.15), 0.95)
-        known = self.gold[self.unit] != UNKNOWN
-        weight = np.where(known, self.weight * kept[self.unit], 0.0)
-        right = np.bincount(
-            self.annotator, weights=weight * (self.label == self.gold[self.unit]), minlength=self.n_annotators
-        )
-        wrong = np.bincount(self.annotator, weights=weight, minlength=self.n_annotators) - right
+        mean = min(max(_accuracy_from_agreement(rate, size), chance + 0.15), 0.95)
+        gold = self.gold[labels.unit]
+        weight = np.where(gold != UNKNOWN, labels.weights * kept[labels.unit], 0.0)
+        right = np.bincount(labels.annotator, weights=weight * (labels.label == gold), minlength=n_annotators)
+        wrong = np.bincount(labels.annotator, weights=weight, minlength=n_annotators) - right
         alpha, beta = FUNCTION_COUNTS * mean + right, FUNCTION_COUNTS * (1 - mean) + wrong
         precision = np.clip(alpha / (alpha + beta) if rng is None else rng.beta(alpha, beta), 0.02, 0.98)
-        table = np.empty((self.n_annotators, size, size))
+        table = np.empty((n_annotators, size, size))
         table[:] = ((1 - precision)[:, None] / (1 - prior)[None, :])[:, :, None]
         table[:, np.arange(size), np.arange(size)] = precision[:, None] / prior[None, :]
         return _Tables(np.log(table), prior)
 
-    def start_shares(self, kept: Floats) -> Floats:
-        """Return the class shares of the votes, with equal weight for every labelled unit; gold counts as certain."""
-        labelled = (self.votes.sum(axis=1) > 0) | (self.gold != UNKNOWN)
-        share = (kept * labelled) @ self.start() + 1.0
-        return np.asarray(share / share.sum())
-
     def pooled_accuracy(self, kept: Floats) -> _Tables:
         """Return one accuracy for all annotators, estimated from how often two labels of a unit agree."""
-        votes = self.votes
+        votes, size = self.votes, self.labels.n_classes
         n = votes.sum(axis=1)
         pairs = float(kept @ (n * (n - 1)))
         share = kept @ votes + 1.0
-        share /= share.sum()
         agree = float(kept @ (votes * (votes - 1)).sum(axis=1)) / pairs if pairs > 0 else 1.0
-        chance = 1.0 / self.n_classes
-        # Two labels with accuracy a agree with probability a^2 + (1 - a)^2 / (K - 1).
-        lift = max(agree - chance, 0.0) / (1 - chance)
-        accuracy = min(max(chance + (1 - chance) * math.sqrt(lift), chance + 0.05), 0.95)
-        table = np.full((self.n_classes, self.n_classes), (1 - accuracy) / max(self.n_classes - 1, 1))
+        accuracy = min(max(_accuracy_from_agreement(agree, size), 1.0 / size + 0.05), 0.95)
+        table = np.full((size, size), (1 - accuracy) / max(size - 1, 1))
         np.fill_diagonal(table, accuracy)
-        return _Tables(np.log(np.tile(table, (self.n_annotators, 1, 1))), share)
+        return _Tables(np.log(np.tile(table, (len(self.labels.annotators), 1, 1))), share / share.sum())
+
+
+def _accuracy_from_agreement(rate: float, n_classes: int) -> float:
+    """Return the accuracy a with which two labels agree at a rate: a^2 + (1 - a)^2 / (K - 1)."""
+    chance = 1.0 / n_classes
+    return chance + (1 - chance) * math.sqrt(max(rate - chance, 0.0) / (1 - chance))
 
 
 def _collapse_notice(labels: CrowdLabels, crowd: _Crowd, tables: _Tables) -> tuple[str, ...]:
@@ -466,17 +429,20 @@ class _Observations:
         """Probabilities of a violation, before[g] without and after[g] with labels; None if distances vary."""
         if not ((self.distance == 0.0) | (self.distance == 1.0)).all():
             return None
-        before = (np.exp(_log_normalise(self.log_chance)) * self.distance).sum(axis=1)
-        after = (np.exp(_log_normalise(self.log_chance + self.evidence)) * self.distance).sum(axis=1)
+        before = (normalise(self.log_chance)[0] * self.distance).sum(axis=1)
+        after = (normalise(self.log_chance + self.evidence)[0] * self.distance).sum(axis=1)
         return np.minimum(before, 1.0), np.minimum(after, 1.0)
+
+    def expected_violations(self, log_weight: Floats) -> float:
+        """Return the expected number of violations if labellings have the weights exp(log_weight[g, t])."""
+        return float((normalise(log_weight)[0] * np.minimum(self.distance, 1.0)).sum())
 
     def log_likelihood(self, strengths: Floats) -> Floats:
         """Return found[g, s], the log-likelihood of the labels under the tilt, relative to chance."""
         if self.violation is not None:
-            return _crisp_likelihood(*self.violation, strengths)
+            return crisp_log_likelihood(*self.violation, strengths)
         found = np.empty((len(self.first), len(strengths)))
-        likely = np.exp(_log_normalise(self.log_chance + self.evidence))
-        chance = np.exp(_log_normalise(self.log_chance))
+        likely, chance = normalise(self.log_chance + self.evidence)[0], normalise(self.log_chance)[0]
         for column, s in enumerate(strengths):
             tilt = np.exp(-s * self.distance)
             found[:, column] = np.log((likely * tilt).sum(axis=1)) - np.log((chance * tilt).sum(axis=1))
@@ -493,11 +459,11 @@ class _Observations:
         total = np.zeros(len(GRID))
         for begin in range(0, len(distinct), CHUNK):
             some = slice(begin, begin + CHUNK)
-            total += count[some] @ _crisp_likelihood(before[some], after[some], GRID)
+            total += count[some] @ crisp_log_likelihood(before[some], after[some], GRID)
         return total
 
 
-def _crisp_likelihood(before: Floats, after: Floats, strengths: Floats) -> Floats:
+def crisp_log_likelihood(before: Floats, after: Floats, strengths: Floats) -> Floats:
     """Return found[g, s] from the probabilities of a violation without and with the labels."""
     factor = np.exp(-strengths)[None, :]
     before, after = before[:, None], after[:, None]
@@ -563,8 +529,8 @@ def _observe_pairs(
             # Only the probability of a violation matters: q' T q.
             size = evidence.shape[1]
             violated, share = found.table[0].reshape(size, size), np.exp(joint[0])
-            chance = np.exp(_log_normalise(joint))[0].reshape(size, size).sum(axis=1)
-            ours, theirs = _softmax(evidence[first] + np.log(chance)), _softmax(evidence[other] + np.log(chance))
+            log_chance = np.log(normalise(joint)[0].reshape(size, size).sum(axis=1))
+            ours, theirs = (normalise(evidence[units] + log_chance)[0] for units in (first, other))
             after = np.clip(((ours @ violated) * theirs).sum(axis=1), 1e-12, 1 - 1e-12)
             before = min(max(float(share @ violated.ravel()), 1e-12), 1 - 1e-12)
             log_chance = np.tile(np.log([1 - before, before]), (len(some), 1))
@@ -637,9 +603,11 @@ def _judge(
     curves = np.stack([_curve(parts) for parts in observed])  # [b, s]
     curves /= _design_effect(held_out, fit, _optimum(curves[0]))
     gold_parts = [part for part in _observe(rule, fit, answers, gold_only=True) if len(part.first)]
-    gold_cases, gold_holds = _gold_figures(gold_parts)
+    gold_cases, gold_holds = sum(len(part.first) for part in gold_parts), math.nan
     outcome, by_gold = _outcome(curves), False
     if gold_cases:
+        violated = sum(part.expected_violations(part.log_chance + part.evidence) for part in gold_parts)
+        gold_holds = 1.0 - violated / gold_cases
         by_gold_alone = _outcome(_curve(gold_parts)[None, :])
         if by_gold_alone is not Outcome.cannot_tell:
             outcome, by_gold = by_gold_alone, True
@@ -737,18 +705,6 @@ def _gain(parts: Sequence[_Observations], fit: RuleFreeFit, given: float) -> tup
     return float(total.sum()), math.sqrt(n * float(total[seen].var(ddof=1)))
 
 
-def _gold_figures(parts: Sequence[_Observations]) -> tuple[int, float]:
-    """Return the number of cases with gold, and the share of them in which the rule holds."""
-    cases = sum(len(part.first) for part in parts)
-    if not cases:
-        return 0, math.nan
-    violated = sum(
-        float((np.exp(_log_normalise(part.log_chance + part.evidence)) * np.minimum(part.distance, 1.0)).sum())
-        for part in parts
-    )
-    return cases, 1.0 - violated / cases
-
-
 def _hold_rates(
     rule: GroundRule, parts: Sequence[_Observations], answers: Predictions, share: Floats
 ) -> tuple[float, Callable[[float], float]]:
@@ -764,34 +720,16 @@ def _hold_rates(
         bodies, rows = bodies + len(block.first) * min(float(truth @ joint), 1.0), rows + len(block.first)
     body = bodies / max(rows, 1)
 
+    by_chance = min(sum(part.expected_violations(part.log_chance) for part in parts) / cases, body)
+
     def holds(lift: float) -> float:
-        violated = 0.0
-        for part in parts:
-            if part.violation is not None:
-                before = part.violation[0]
-                after = before * math.exp(-lift) / (1 - before + before * math.exp(-lift))
-                violated += float(after.sum())
-            else:
-                tilted = np.exp(_log_normalise(part.log_chance - lift * part.distance))
-                violated += float((tilted * np.minimum(part.distance, 1.0)).sum())
-        violated /= cases
         if body > 0.999:
-            return 1.0 - violated
+            return 1.0 - sum(part.expected_violations(part.log_chance - lift * part.distance) for part in parts) / cases
         # Violations are down-weighted by exp(-lift); other labellings that satisfy the body are not.
-        by_chance = min(_mean_violation(parts, cases), body)
         kept = max(body - by_chance, 1e-12)
         return kept / (kept + by_chance * math.exp(-lift))
 
     return holds(0.0), holds
-
-
-def _mean_violation(parts: Sequence[_Observations], cases: int) -> float:
-    """Return the rate at which the rule is violated by chance."""
-    total = 0.0
-    for part in parts:
-        chance = np.exp(_log_normalise(part.log_chance)) * np.minimum(part.distance, 1.0)
-        total += float(chance.sum())
-    return total / cases
 
 
 def _outcome(curves: Floats) -> Outcome:
@@ -836,16 +774,3 @@ def _summary(curves: Floats) -> tuple[float, float, float, float]:
     reached = p.cumsum()
     low, high = (float(GRID[min(int(np.searchsorted(reached, q)), len(GRID) - 1)]) for q in (0.025, 0.975))
     return mean, math.sqrt(max(float(p @ (GRID - mean) ** 2), 1e-8)), low, high
-
-
-def _softmax(log: Floats) -> Floats:
-    return np.exp(_log_normalise(log))
-
-
-def _log_normalise(log: Floats) -> Floats:
-    return np.asarray(log - _logsumexp(log)[:, None])
-
-
-def _logsumexp(log: Floats) -> Floats:
-    top = log.max(axis=1)
-    return np.asarray(top + np.log(np.exp(log - top[:, None]).sum(axis=1)))

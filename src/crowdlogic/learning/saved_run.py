@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.classifiers.protocol import PROGRESS, AbsentClassifier, Architecture, Classifier
 from crowdlogic.confidence.annotator_verdicts import annotator_table
-from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError, OptionError, require_kind
 from crowdlogic.learning.confidence import PredictionScale, PredictionScales
@@ -48,8 +48,6 @@ from crowdlogic.store.options import decode_options, encode_options, find_differ
 from crowdlogic.store.runs import CONFUSION, RunRecord, read_run
 
 if TYPE_CHECKING:
-    from crowdlogic.learning.evidence import Evidence
-    from crowdlogic.rules.audit import RuleVerdict
     from crowdlogic.rules.predicates import Vocabulary
 
 MODEL_ARRAYS = "model."
@@ -59,88 +57,37 @@ NO_OPTIONS = ("rules", "vocabulary")
 """Fields of a projector that are not options and are stored elsewhere."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Run:
-    """A completed run.
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Run(Learned):
+    """A completed run: everything that was learned, with the folder that holds it.
 
     Attributes:
         folder: Its folder.
         record: Its content as plain data.
-        learned: The result of the fit.
     """
 
     folder: Path
     record: RunRecord
-    learned: Learned
+
+    @classmethod
+    def of(cls, folder: Path, record: RunRecord, learned: Learned) -> Run:
+        """Return the run of what was learned, with the verdicts on the rules that its record holds."""
+        held = {one.name: getattr(learned, one.name) for one in fields(learned)}
+        return cls(folder=folder, record=record, **held | {"verdicts": learned.audit})
 
     def __repr__(self) -> str:
-        return f"Run({str(self.folder)!r}: {self.learned!r})"
+        return f"Run({str(self.folder)!r}: {super().__repr__()})"
 
     @property
-    def estimate(self) -> Estimate:
-        """The answers for the training items."""
-        return self.learned.estimate
-
-    @property
-    def classifier(self) -> Classifier:
-        """The trained classifier (student)."""
-        return self.learned.classifier
-
-    @property
-    def teacher(self) -> Teacher:
-        """The rules, which correct predictions."""
-        return self.learned.teacher
-
-    @property
-    def history(self) -> tuple[HistoryRow, ...]:
-        """History of the pass that chose the number of epochs."""
-        return self.learned.history
-
-    @property
-    def audit(self) -> tuple[RuleVerdict, ...]:
-        """The verdict on each rule, as stored by the training; see `rule_table`."""
-        return self.learned.audit
-
-    def rule_table(self) -> pl.DataFrame:
-        """Return the verdict on each rule (helps, no effect, contradicts, cannot tell), its reason and figures."""
-        from crowdlogic.rules.audit import verdict_table
-
-        return verdict_table(self.audit)
-
-    def annotator_table(self) -> pl.DataFrame:
-        """Return the verdict on each annotator (ok, spammer, biased, ...), its figures and its reason."""
-        return self.learned.annotator_table()
-
-    def to_frame(self) -> pl.DataFrame:
-        """Return the clean labels: item, label, confidence and a column p_<class> per class."""
-        return self.learned.to_frame()
-
-    def predict(
-        self, items: Any, *, student: bool = False, calibrated: bool = True, vocabulary: Vocabulary | None = None
-    ) -> Beliefs:
-        """Return beliefs about new items (a Corpus, a frame, texts or token lists): the teacher's, or the student's.
-
-        Args:
-            items: The items.
-            student: Whether to use the classifier alone, without the rules.
-            calibrated: Whether to return calibrated beliefs.
-            vocabulary: Tables of facts about these items, if rules use any.
-        """
-        return self.learned.predict(items, student=student, calibrated=calibrated, vocabulary=vocabulary)
-
-    def predict_labels(self, items: Any, *, student: bool = False, vocabulary: Vocabulary | None = None) -> list[Any]:
-        """Return the class of each new item, or the tags of each sentence; see `predict`."""
-        return self.learned.predict_labels(items, student=student, vocabulary=vocabulary)
+    def learned(self) -> Learned:
+        """The run itself, for code that takes either a run or the result of a fit."""
+        return self
 
     def to_sklearn(self) -> Any:
         """Return the student as a fitted scikit-learn pipeline; only for the linear model."""
         from crowdlogic.classifiers.scikit import make_pipeline
 
-        return make_pipeline(self.classifier, self.estimate.classes, sequential=self.learned.task.labels.is_sequential)
-
-    def explain(self, item: Any, *, calibrated: bool = True) -> Evidence:
-        """Return the evidence behind the answer for a training item, in bits; it prints as a table."""
-        return self.learned.explain(item, calibrated=calibrated)
+        return make_pipeline(self.classifier, self.estimate.classes, sequential=self.task.labels.is_sequential)
 
 
 def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
@@ -243,7 +190,7 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
         verdicts=verdicts,
         **outcome,
     )
-    return Run(home, record, learned)
+    return Run.of(home, record, learned)
 
 
 def check_record(home: Path, record: RunRecord) -> None:

@@ -83,7 +83,7 @@ def train_run(
         write_run(home, record)
         checkpoint.second().remove()
         checkpoint.remove()
-    return Run(home, record, learned)
+    return Run.of(home, record, learned)
 
 
 def describe_unsaved(home: Path, method: LearningMethod, data: TrainingData) -> Iterator[str]:

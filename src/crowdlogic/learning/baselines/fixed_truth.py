@@ -27,7 +27,6 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.posterior import FixedPosterior, first_targets
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.learning.task import prepare_task
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.majority import MajorityVote
@@ -72,14 +71,7 @@ class FixedTruth(FitMixin):
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
         """Infer the truth once, then train on it, corrected by the rules."""
-        task = prepare_task(
-            data.corpus,
-            data.labels,
-            dev=data.dev,
-            watched=data.watched,
-            anchors=data.anchors,
-            limits=self.limits,
-        )
+        task = data.task(self.limits)
 
         @cache
         def infer_beliefs(labels: CrowdLabels) -> Beliefs:

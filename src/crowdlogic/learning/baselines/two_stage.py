@@ -27,7 +27,7 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.posterior import FixedPosterior
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.learning.task import Task, is_scorable, prepare_task
+from crowdlogic.learning.task import Task, is_scorable
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth
@@ -66,14 +66,7 @@ class TwoStage(FitMixin):
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
         """Infer the truth, then train the classifier on it."""
-        task = prepare_task(
-            data.corpus,
-            data.labels,
-            dev=data.dev,
-            watched=data.watched,
-            anchors=data.anchors,
-            limits=self.limits,
-        )
+        task = data.task(self.limits)
         infer = cache(lambda labels: self.targets(labels, task))
         parts = Parts(
             classifier=self.classifier,
@@ -124,14 +117,7 @@ class Gold(FitMixin):
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
         """Train on gold; no labels are held out."""
-        task = prepare_task(
-            data.corpus,
-            data.labels,
-            dev=data.dev,
-            watched=data.watched,
-            anchors=data.anchors,
-            limits=self.limits,
-        )
+        task = data.task(self.limits)
         if not is_scorable(task.corpus):
             raise CorpusError("The items have no gold to train on. Add gold, or choose another method.")
         gold = np.asarray(task.corpus.gold)

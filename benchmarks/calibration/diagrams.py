@@ -12,15 +12,16 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.metrics.calibration import tie_credit
 from crowdlogic.numerics.arrays import sum_by
 from crowdlogic.numerics.logspace import credible_interval
-from crowdlogic.reporting.charts import ReliabilityBin, calibration_chart
+from crowdlogic.reporting.charts import calibration_chart
 from crowdlogic.reporting.figures import write_plots
+from crowdlogic.reporting.findings import CalibrationBin
 from crowdlogic.truth.dependence import Dependence
 
 BINS = 10
 FOLDER = Path("docs/images")
 
 
-def reliability_bins(sets: Sequence[CrowdSet], beliefs: Sequence[Beliefs]) -> list[ReliabilityBin]:
+def reliability_bins(sets: Sequence[CrowdSet], beliefs: Sequence[Beliefs]) -> list[CalibrationBin]:
     """Answers of all sets by their confidence; at most 500 of a set, so that none outweighs the others."""
     confidence, right = [], []
     for one, q in zip(sets, beliefs, strict=True):
@@ -32,12 +33,14 @@ def reliability_bins(sets: Sequence[CrowdSet], beliefs: Sequence[Beliefs]) -> li
     n, total, hits = (sum_by(place, BINS, values) for values in (None, sure, hit))
     low, high = credible_interval(hits, n, 0.95)
     return [
-        ReliabilityBin(
-            confidence=float(total[b] / n[b]),
-            right=float(hits[b] / n[b]),
-            low=float(low[b]),
-            high=float(high[b]),
+        CalibrationBin(
+            low=b / BINS,
+            high=(b + 1) / BINS,
             n=int(n[b]),
+            confidence=float(total[b] / n[b]),
+            accuracy=float(hits[b] / n[b]),
+            accuracy_low=float(low[b]),
+            accuracy_high=float(high[b]),
         )
         for b in np.flatnonzero(n)
     ]

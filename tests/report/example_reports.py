@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdlogic.confidence.annotator_verdicts import FlagKind
 from crowdlogic.data.evidence import EvidenceSource, EvidenceTerm, UnitEvidence
-from crowdlogic.reporting.findings import Histogram, Quantity, ReportFinding, Summary, TaskKind, Urgency
+from crowdlogic.reporting.findings import CalibrationBin, Histogram, Quantity, ReportFinding, Summary, TaskKind, Urgency
 from crowdlogic.reporting.pages.annotators import (
     AnnotatorFindings,
     AnnotatorRow,
@@ -29,7 +29,6 @@ from crowdlogic.reporting.pages.labels import (
     Vote,
 )
 from crowdlogic.reporting.pages.overview import (
-    CalibrationBin,
     ClassShare,
     Coefficient,
     OverviewFindings,

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from crowdlogic.data.wording import pluralise
-from crowdlogic.reporting.findings import Histogram
+from crowdlogic.reporting.findings import CalibrationBin, Histogram, Quantity
 
 # Scales of plots: from figures to positions, round ticks, and figures as the axes show them.
 
@@ -99,6 +101,11 @@ class Frame:
     top: float = 12
     bottom: float = 42
 
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height."""
+        return self.width, self.height
+
     def across(self, low: float, high: float, *, logarithmic: bool = False) -> Scale:
         """Return a scale from left to right."""
         return Scale(low, high, start=self.left, end=self.width - self.right, logarithmic=logarithmic)
@@ -132,36 +139,17 @@ DARK = {
 }  # fmt: skip
 """Light ink on near black."""
 
-PLOT_CSS = """
-.plot { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
-.plot text { font-size: 12px; fill: var(--ink); }
-.plot .tick { fill: var(--muted); font-size: 11.5px; font-variant-numeric: tabular-nums; }
-.plot .name { fill: var(--muted); font-size: 12px; }
-.plot .note { fill: var(--muted); font-size: 11px; font-style: italic; }
-.plot .label { font-weight: 600; font-size: 11.5px; paint-order: stroke; stroke: var(--paper); stroke-width: 3px; }
-.plot .grid { stroke: var(--line); stroke-width: 1; }
-.plot .axis { stroke: var(--muted); stroke-width: 1; }
-.plot .chance { stroke: var(--muted); stroke-width: 1.2; stroke-dasharray: 3 4; }
-.plot .chosen { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 2 3; }
-.plot .hatch { stroke: var(--card); stroke-width: 1.6; }
-.plot .quiet { pointer-events: none; }
-.plot .cell { fill: var(--card); stroke: var(--line); stroke-width: 1; }
-.plot .heat { fill: var(--heat); }
-.plot .empty { fill: var(--sunk); stroke: var(--line); stroke-dasharray: 2 2; }
-.plot .on-pale { fill: var(--on-pale); }
-.plot .on-strong { fill: var(--on-strong); }
-.plot .in-c1 { fill: var(--in-c1); font-size: 11px; }
-.plot .in-c2, .plot .in-c3, .plot .in-c4, .plot .in-c5, .plot .in-c6 { fill: var(--in-c2); font-size: 11px; }
-.plot .line { fill: none; stroke-width: 2.2; stroke-linejoin: round; stroke-linecap: round; }
-.plot .whisker { stroke-width: 1.6; stroke-opacity: 0.55; }
-.plot .ring { stroke-width: 2; }
-""" + "".join(
-    f".plot .mark.c{n} {{ fill: var(--c{n}); }}\n"
-    f".plot .line.c{n}, .plot .whisker.c{n}, .plot .ring.c{n} {{ stroke: var(--c{n}); }}\n"
-    f".plot .ring.c{n} {{ fill: var(--card); }}\n"
-    for n in range(1, 9)
-)
-"""How marks look; the colours are the scheme's variables."""
+
+@cache
+def plot_css() -> str:
+    """Return the style sheet of a plot: how marks look; the colours are the scheme's variables."""
+    series = "".join(
+        f".plot .mark.c{n} {{ fill: var(--c{n}); }}\n"
+        f".plot .line.c{n}, .plot .whisker.c{n}, .plot .ring.c{n} {{ stroke: var(--c{n}); }}\n"
+        f".plot .ring.c{n} {{ fill: var(--card); }}\n"
+        for n in range(1, 9)
+    )
+    return (files("crowdlogic.reporting") / "templates" / "plot.css").read_text(encoding="utf-8") + series
 
 
 def css_variables(scheme: dict[str, str]) -> str:
@@ -353,17 +341,24 @@ def fit_words(words: str, room: float) -> str:
     return cut(show_controls(words), max(int(room / LETTER), 3))
 
 
-def colour_number(place: int) -> int:
-    """Return the number of the colour of a series, by its position among the series."""
-    return place % 8 + 1
-
-
 BOLD = 7.8
 """The width of a character of a name beside a point."""
 
 
 DASHES = ("", "6 4", "2 3", "9 3 2 3", "12 4", "4 2 1 2")
 """Lines differ by their dashes too, so that nobody needs the colours."""
+
+
+def format_range(low: float, high: float, show: Callable[[float], str] = format_percent) -> str:
+    """Return an interval in words: 60% to 70%."""
+    return f"{show(low)} to {show(high)}"
+
+
+def draw_mark(shape: str, x: float, y: float, colour: str, radius: float = 5) -> Markup:
+    """Return a dot, a ring or a diamond; a diamond has one size."""
+    if shape == "diamond":
+        return tag("path", d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", class_=f"mark {colour}")
+    return tag("circle", cx=x, cy=y, r=radius, class_=f"{'ring' if shape == 'ring' else 'mark'} {colour}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -402,57 +397,42 @@ def histogram_chart(
 
     For whole numbers, each bar is centred on its number.
     """
-    show = format_number if whole else format_percent
     frame, edges, counts = Frame(), histogram.edges, histogram.counts
     shift = 0.5 if whole else 0.0
     across, up = frame.across(edges[0] - shift, edges[-1] - shift), frame.up(0, max([*counts, 1]) * 1.1)
+
+    def show_range(low: float, high: float) -> str:
+        if not whole:
+            return format_range(low, high)
+        return format_number(low) if high - low <= 1 else format_range(low, high - 1, format_number)
+
+    fullest = max(range(len(counts)), key=lambda n: counts[n], default=0)
     description = (
-        f"{heading}: {sum(counts):,} in all; most, {max(counts, default=0):,}, at {_fullest(edges, counts, whole)}."
+        f"{heading}: {sum(counts):,} in all; most, {max(counts, default=0):,}, at "
+        f"{show_range(edges[fullest], edges[fullest + 1])}."
     )
-    marks = [_hatch(name), *left_axis(frame, up, y), *bottom_axis(frame, across, x, show, whole=whole)]
-    for low, high, count in zip(edges, edges[1:], counts, strict=False):
-        weak = weak_below is not None and high <= weak_below + 1e-9
-        note = f"{_range(low, high, whole)}: {count:,}"
-        ends = (across(low - shift), across(high - shift))
-        marks += _column(ends, up, count, note=note, hatch=f"hatch-{name}" if weak else None)
-    legend = (
-        (
-            ("c6 hatched", f"below {format_percent(weak_below)}: to check"),
-            ("c1", f"{format_percent(weak_below)} or more"),
-        )
-        if weak_below is not None
-        else ()
-    )
-    return finish_plot(name, heading, description, marks, legend=legend)
-
-
-def _column(ends: tuple[float, float], up: Scale, count: int, *, note: str, hatch: str | None) -> list[Markup]:
-    """Return one bar, never too low to be seen, hatched if asked for, and its figure above it where there is room."""
-    tall = max(up(0) - up(count), 1.5) if count else 0.0
-    box = {"x": ends[0] + 1, "y": up(0) - tall, "width": max(ends[1] - ends[0] - 2, 1.0), "height": tall}
-    marks = [tag("rect", tooltip(note), class_="mark c6" if hatch else "mark c1", **box)]
-    if hatch and count:
-        marks.append(tag("rect", fill=f"url(#{hatch})", class_="quiet", **box))
-    figure = format_number(count) if count < 1000 or count >= 10000 else f"{count / 1000:.1f}k"
-    if count and len(figure) * 6.8 < ends[1] - ends[0]:
-        marks.append(text((ends[0] + ends[1]) / 2, up(0) - tall - 4, figure, class_="note"))
-    return marks
-
-
-def _fullest(edges: Sequence[float], counts: Sequence[int], whole: bool) -> str:
-    best = max(range(len(counts)), key=lambda n: counts[n]) if counts else 0
-    return _range(edges[best], edges[best + 1], whole)
-
-
-def _range(low: float, high: float, whole: bool) -> str:
-    if not whole:
-        return f"{format_percent(low)} to {format_percent(high)}"
-    return format_number(low) if high - low <= 1 else f"{format_number(low)} to {format_number(high - 1)}"
-
-
-def _hatch(name: str) -> Markup:
     line = tag("path", d="M0 6 L6 0", class_="hatch")
-    return tag("defs", tag("pattern", line, id=f"hatch-{name}", width=6, height=6, patternUnits="userSpaceOnUse"))
+    pattern = tag("pattern", line, id=f"hatch-{name}", width=6, height=6, patternUnits="userSpaceOnUse")
+    show = format_number if whole else format_percent
+    marks = [tag("defs", pattern), *left_axis(frame, up, y), *bottom_axis(frame, across, x, show, whole=whole)]
+    for low, high, count in zip(edges, edges[1:], counts, strict=False):
+        is_weak = weak_below is not None and high <= weak_below + 1e-9
+        left, right = across(low - shift), across(high - shift)
+        tall = max(up(0) - up(count), 1.5) if count else 0.0  # never too low to be seen
+        box = {"x": left + 1, "y": up(0) - tall, "width": max(right - left - 2, 1.0), "height": tall}
+        note = tooltip(f"{show_range(low, high)}: {count:,}")
+        marks.append(tag("rect", note, class_="mark c6" if is_weak else "mark c1", **box))
+        if is_weak and count:
+            marks.append(tag("rect", fill=f"url(#hatch-{name})", class_="quiet", **box))
+        # The figure stands above its bar where there is room.
+        figure = format_number(count) if count < 1000 or count >= 10000 else f"{count / 1000:.1f}k"
+        if count and len(figure) * 6.8 < right - left:
+            marks.append(text((left + right) / 2, up(0) - tall - 4, figure, class_="note"))
+    legend: tuple[tuple[str, str], ...] = ()
+    if weak_below is not None:
+        edge = format_percent(weak_below)
+        legend = (("c6 hatched", f"below {edge}: to check"), ("c1", f"{edge} or more"))
+    return finish_plot(name, heading, description, marks, legend=legend)
 
 
 def scatter_chart(
@@ -469,74 +449,65 @@ def scatter_chart(
 ) -> Plot:
     """Points with their intervals: marked ones are diamonds with their names beside them, pale ones rings without."""
     frame = Frame(height=340)
+    right = frame.width - frame.right
     sizes = [max(point.x, 1.0) for point in points] or [1.0]
     across = frame.across(min(sizes) / 1.25, max(sizes) * 1.25, logarithmic=True)
     floor = min([0.8, *([] if chance is None else [chance - 0.05]), *(p.y if p.pale else p.low for p in points)])
     up = frame.up(max(math.floor(floor * 10) / 10, -1.0), 1.0)
-    flagged = [point.name for point in points if point.marked]
-    description = f"{heading}: {pluralise(len(points), 'point')}, {len(flagged)} marked" + (
-        f": {_some(flagged)}." if flagged else "."
-    )
     marks = [*left_axis(frame, up, y, format_percent), *bottom_axis(frame, across, x)]
     if chance is not None and up.low < chance < 1:
-        marks += [straight_line(frame.left, up(chance), frame.width - frame.right, up(chance), class_="chance")]
-        marks += [text(frame.width - frame.right - 2, up(chance) + 13, "guessing", anchor="end", class_="note")]
+        marks.append(straight_line(frame.left, up(chance), right, up(chance), class_="chance"))
+        marks.append(text(right - 2, up(chance) + 13, "guessing", anchor="end", class_="note"))
+
+    # Marked points come last, so that they lie on top of the others.
     for point in sorted(points, key=lambda one: one.marked - one.pale):
-        marks.append(_dot(point, across(max(point.x, 1.0)), up))
-    places = [(point, across(max(point.x, 1.0)), up(point.y)) for point in points if point.marked]
-    word = [] if chance is None else [(frame.width - frame.right - 55, up(chance), frame.width, up(chance) + 16)]
-    marks += _names(places, frame, word)
+        at, height = across(max(point.x, 1.0)), up(point.y)
+        note = f"{point.name}: {format_percent(point.y)} ({format_range(point.low, point.high)}), {point.x:,.0f}"
+        words = tooltip(f"{note}. {point.note}" if point.note else note)
+        if point.pale:  # its interval is nearly everything, and would cover the others
+            marks.append(tag("g", words, draw_mark("ring", at, height, "c8", 3.2)))
+            continue
+        shape, colour = ("diamond", "c6") if point.marked else ("dot", "c1")
+        low, high = (min(max(end, up.low), up.high) for end in (point.low, point.high))
+        whisker = straight_line(at, up(low), at, up(high), class_=f"whisker {colour}")
+        marks.append(tag("g", words, whisker, draw_mark(shape, at, height, colour, 4)))
+
+    places = [(point.name, across(max(point.x, 1.0)), up(point.y)) for point in points if point.marked]
+    guessing = [] if chance is None else [(right - 55, up(chance), frame.width, up(chance) + 16)]
+    marks += _place_names(places, frame, guessing)
+    flagged = [show_controls(name) for name, _, _ in places]
+    some = ", ".join(flagged[:5]) + (f" and {len(flagged) - 5} more" if len(flagged) > 5 else "")
+    description = f"{heading}: {pluralise(len(points), 'point')}, {len(flagged)} marked{f': {some}' if some else ''}."
     legend = (
         ("c1 dot", unmarked),
         *([("c6 diamond", marked)] if flagged else []),
         *([("c8 ring", pale)] if any(point.pale for point in points) else []),
     )
-    return finish_plot(
-        name, heading, description, marks, size=(frame.width, frame.height), legend=legend if len(legend) > 1 else ()
-    )
-
-
-def _dot(point: Point, x: float, up: Scale) -> Markup:
-    y = up(point.y)
-    interval = f"{format_percent(point.low)} to {format_percent(point.high)}"
-    note = f"{point.name}: {format_percent(point.y)} ({interval}), {point.x:,.0f}"
-    words = tooltip(f"{note}. {point.note}" if point.note else note)
-    if point.pale:  # its interval is nearly everything, and would cover the others
-        return tag("g", words, tag("circle", cx=x, cy=y, r=3.2, class_="ring c8"))
-    low, high = (min(max(end, up.low), up.high) for end in (point.low, point.high))
-    whisker = straight_line(x, up(low), x, up(high), class_="whisker c6" if point.marked else "whisker c1")
-    shape = (
-        tag("path", d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", class_="mark c6")
-        if point.marked
-        else tag("circle", cx=x, cy=y, r=4, class_="mark c1")
-    )
-    return tag("g", words, whisker, shape)
+    shown = legend if len(legend) > 1 else ()
+    return finish_plot(name, heading, description, marks, size=frame.size, legend=shown)
 
 
 Box = tuple[float, float, float, float]
 
 
-def _names(
-    places: Sequence[tuple[Point, float, float]], frame: Frame, kept: Sequence[Box] = (), most: int = 12
+def _place_names(
+    places: Sequence[tuple[str, float, float]], frame: Frame, kept: Sequence[Box] = (), most: int = 12
 ) -> list[Markup]:
     """Names right or left of the marked points, as long as they cover neither other words nor another marked point."""
     taken: list[Box] = [*kept, *((x - 6, y - 6, x + 6, y + 6) for _, x, y in places)]
     marks: list[Markup] = []
-    for point, x, y in places:
-        words = fit_words(point.name, 110)
+    for name, x, y in places:
+        words = fit_words(name, 110)
         wide = len(words) * BOLD
         for left in (x + 9, x - 9 - wide):
             box = (left, y - 9, left + wide, y + 5)
             inside = left >= frame.left and left + wide <= frame.width - 2
-            if len(marks) < most and inside and not any(_overlap(box, other) for other in taken):
+            free = all(box[0] >= b[2] or b[0] >= box[2] or box[1] >= b[3] or b[1] >= box[3] for b in taken)
+            if len(marks) < most and inside and free:
                 taken.append(box)
                 marks.append(text(left, y + 4, words, anchor="start", class_="label"))
                 break
     return marks
-
-
-def _overlap(a: Box, b: Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def line_chart(
@@ -555,98 +526,56 @@ def line_chart(
     xs = [place for line in series for place, _ in line.points] or [0.0]
     ys = [figure for line in series for _, figure in line.points if math.isfinite(figure)] or [0.0, 1.0]
     room = (max(ys) - min(ys)) * 0.08 or abs(max(ys)) * 0.05 or 0.5
-    across, up = (
-        frame.across(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1),
-        frame.up(min(ys) - room, max(ys) + room),
-    )
-    description = f"{heading}: " + "; ".join(_describe_curve(line, show) for line in series) + "."
-    marks = [
-        *left_axis(frame, up, y, show),
-        *bottom_axis(frame, across, x, x_show, whole=all(float(one).is_integer() for one in xs)),
-    ]
+    across = frame.across(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1)
+    up = frame.up(min(ys) - room, max(ys) + room)
+    whole = all(float(one).is_integer() for one in xs)
+    marks = [*left_axis(frame, up, y, show), *bottom_axis(frame, across, x, x_show, whole=whole)]
     if chosen is not None:
-        side = "end" if across(chosen) > frame.width * 0.7 else "start"
-        marks += [straight_line(across(chosen), frame.top, across(chosen), up.start, class_="chosen")]
-        marks += [
-            text(
-                across(chosen) + (-6 if side == "end" else 6),
-                frame.top + 9,
-                f"chosen: {x_show(chosen)}",
-                anchor=side,
-                class_="label",
-            )
-        ]
+        at = across(chosen)
+        side, gap = ("end", -6) if at > frame.width * 0.7 else ("start", 6)
+        marks.append(straight_line(at, frame.top, at, up.start, class_="chosen"))
+        marks.append(text(at + gap, frame.top + 9, f"chosen: {x_show(chosen)}", anchor=side, class_="label"))
+
+    legend, described = [], []
     for place, line in enumerate(series):
-        marks += _curve_marks(line, place, across, up, show=show, x_show=x_show)
-    legend = tuple(
-        (f"c{colour_number(place)} line d{place % len(DASHES)}", line.name) for place, line in enumerate(series)
-    )
-    return finish_plot(name, heading, description, marks, legend=legend if len(series) > 1 else ())
+        colour, dash, label = f"c{place % 8 + 1}", place % len(DASHES), show_controls(line.name)
+        legend.append((f"{colour} line d{dash}", line.name))
+        ends = f"{label} from {show(line.points[0][1])} to {show(line.points[-1][1])}" if line.points else ""
+        described.append(ends or f"{label}: nothing")
+        points = [(x, y) for x, y in line.points if math.isfinite(y)]
+        if points:
+            path = "M" + "L".join(f"{across(x):.1f} {up(y):.1f}" for x, y in points)
+            marks.append(tag("path", d=path, class_=f"line {colour}", stroke_dasharray=DASHES[dash] or None))
+        for at, value in points:
+            note = tooltip(f"{line.name}, {x_show(at)}: {show(value)}")
+            marks.append(tag("circle", note, cx=across(at), cy=up(value), r=2.6, class_=f"mark {colour}"))
+    shown = tuple(legend) if len(series) > 1 else ()
+    return finish_plot(name, heading, f"{heading}: {'; '.join(described)}.", marks, legend=shown)
 
 
-def _describe_curve(line: Curve, show: Callable[[float], str]) -> str:
-    if not line.points:
-        return f"{show_controls(line.name)}: nothing"
-    return f"{show_controls(line.name)} from {show(line.points[0][1])} to {show(line.points[-1][1])}"
-
-
-def _curve_marks(
-    line: Curve, place: int, across: Scale, up: Scale, *, show: Callable[[float], str], x_show: Callable[[float], str]
-) -> list[Markup]:
-    points = [(x, y) for x, y in line.points if math.isfinite(y)]
-    if not points:
-        return []
-    path = "M" + "L".join(f"{across(x):.1f} {up(y):.1f}" for x, y in points)
-    dash = DASHES[place % len(DASHES)]
-    marks = [tag("path", d=path, class_=f"line c{colour_number(place)}", stroke_dasharray=dash or None)]
-    for x, y in points:
-        note = tooltip(f"{line.name}, {x_show(x)}: {show(y)}")
-        marks.append(tag("circle", note, cx=across(x), cy=up(y), r=2.6, class_=f"mark c{colour_number(place)}"))
-    return marks
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReliabilityBin:
-    """Answers of about the same confidence: how often they are right, with an interval, and how many they are."""
-
-    confidence: float
-    right: float
-    low: float | None
-    high: float | None
-    n: int
-
-
-def calibration_chart(name: str, heading: str, bins: Sequence[ReliabilityBin], *, x: str, y: str) -> Plot:
+def calibration_chart(name: str, heading: str, bins: Sequence[CalibrationBin], *, x: str, y: str) -> Plot:
     """Return a reliability diagram: on the diagonal answers are right as often as their confidence says."""
+    known = [(one.confidence, one.accuracy, one) for one in bins if one.confidence is not None]
+    rows = [(confidence, right, one) for confidence, right, one in known if right is not None]
     frame = Frame(height=340)
-    low = math.floor(10 * min([0.5, *(min(one.confidence, one.right) for one in bins)])) / 10
-    across, up = frame.across(low, 1.0), frame.up(low, 1.02)
-    most = max([one.n for one in bins] or [1])
-    gaps = "; ".join(f"said {format_percent(one.confidence)}, right {format_percent(one.right)}" for one in bins)
+    least = math.floor(10 * min([0.5, *(min(confidence, right) for confidence, right, _ in rows)])) / 10
+    across, up = frame.across(least, 1.0), frame.up(least, 1.02)
+    most = max([one.n for _, _, one in rows] or [1])
+    gaps = "; ".join(f"said {format_percent(stated)}, right {format_percent(right)}" for stated, right, _ in rows)
     marks = [*left_axis(frame, up, y, format_percent), *bottom_axis(frame, across, x, format_percent)]
-    marks.append(straight_line(across(low), up(low), across(1.0), up(1.0), class_="chance"))
-    for one in bins:
-        marks += _reliability_marks(one, across, up, least=low, radius=3.5 + 7 * math.sqrt(one.n / most))
-    return finish_plot(name, heading, f"{heading}: {gaps}.", marks, size=(frame.width, frame.height))
-
-
-def _reliability_marks(
-    one: ReliabilityBin, across: Scale, up: Scale, *, least: float, radius: float
-) -> Iterator[Markup]:
-    """Yield the interval of a range of confidences, and its dot, larger for more answers."""
-    note = (
-        f"{pluralise(one.n, 'answer')}: confidence {format_percent(one.confidence)}, right {format_percent(one.right)}"
-    )
-    if one.low is not None and one.high is not None:
-        note += f" ({format_percent(one.low)} to {format_percent(one.high)})"
-        ends = up(max(one.low, least)), up(one.high)
-        yield straight_line(across(one.confidence), ends[0], across(one.confidence), ends[1], class_="whisker c1")
-    yield tag("circle", tooltip(note), cx=across(one.confidence), cy=up(one.right), r=radius, class_="mark c1")
-
-
-def _some(names: Sequence[str], most: int = 5) -> str:
-    shown = ", ".join(show_controls(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    marks.append(straight_line(across(least), up(least), across(1.0), up(1.0), class_="chance"))
+    for confidence, right, one in rows:
+        at = across(confidence)
+        words = f"confidence {format_percent(confidence)}, right {format_percent(right)}"
+        note = f"{pluralise(one.n, 'answer')}: {words}"
+        if one.accuracy_low is not None and one.accuracy_high is not None:
+            note += f" ({format_range(one.accuracy_low, one.accuracy_high)})"
+            marks.append(
+                straight_line(at, up(max(one.accuracy_low, least)), at, up(one.accuracy_high), class_="whisker c1")
+            )
+        radius = 3.5 + 7 * math.sqrt(one.n / most)  # larger for more answers
+        marks.append(tag("circle", tooltip(note), cx=at, cy=up(right), r=radius, class_="mark c1"))
+    return finish_plot(name, heading, f"{heading}: {gaps}.", marks, size=frame.size)
 
 
 # Plots in rows: shaded matrices, stacked bars, dots with intervals.
@@ -669,21 +598,11 @@ class Stack:
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A figure, with its interval where there is one."""
-
-    value: float | None
-    _: KW_ONLY
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
 class DotRow:
-    """A row of a dot plot: a name and a mark of every kind."""
+    """A row of a dot plot: a name and a figure of every kind."""
 
     name: str
-    marks: Sequence[Mark]
+    figures: Sequence[Quantity]
 
 
 def heat_map(
@@ -701,50 +620,41 @@ def heat_map(
     legend: tuple[tuple[str, str], ...] = (),
 ) -> Plot:
     """Shaded cells, each with its figure where there is room; NaN is an empty cell."""
+    # The side of a cell, and the room for names; names of columns are turned where they do not fit.
     side = max(13.0, min(64.0, 300.0 / max(len(columns), 1)))
-    longest = max([len(row) for row in rows] or [1])
-    left = 20 + min(longest, 14) * LETTER
-    turned = max([len(column) for column in columns] or [1]) * LETTER > side - 4
-    top = 18 + (min(max(len(column) for column in columns), 14) * LETTER * 0.75 + 6 if turned and columns else 16)
-    spoken = description or f"{heading}: {pluralise(len(rows), 'row')} by {pluralise(len(columns), 'column')}."
+    left = 20 + min(max(map(len, rows), default=1), 14) * LETTER
+    longest = max(map(len, columns), default=1)
+    turned = longest * LETTER > side - 4
+    top = 18 + (min(longest, 14) * LETTER * 0.75 + 6 if turned and columns else 16)
     marks = [text(left + side * len(columns) / 2, 10, column_name, class_="name")] if column_name else []
     middle = top + side * len(rows) / 2
     if row_name:
         marks.append(text(11, middle, row_name, class_="name", transform=f"rotate(-90 11 {middle:.0f})"))
     for n, column in enumerate(columns):
-        marks.append(_column_name(column, left + side * (n + 0.5), top - 6, turned=turned, side=side))
+        x, y = left + side * (n + 0.5), top - 6
+        words = fit_words(column, 14 * LETTER if turned else side)
+        lean: dict[str, str] = {"anchor": "start", "transform": f"rotate(-45 {x:.1f} {y:.1f})"} if turned else {}
+        marks.append(text(x, y, words, **lean))
     for m, row in enumerate(rows):
-        y = top + side * m
-        marks.append(text(left - 6, y + side / 2 + 4, fit_words(row, 14 * LETTER), anchor="end"))
+        marks.append(text(left - 6, top + side * m + side / 2 + 4, fit_words(row, 14 * LETTER), anchor="end"))
         for n, column in enumerate(columns):
             note = f"{row} → {column}" if notes is None else notes(m, n)
-            marks.append(_cell(left + side * n, y, values[m][n], side=side, note=note, show=show))
+            marks.append(_cell(left + side * n, top + side * m, values[m][n], side=side, note=note, show=show))
     # Turned names lean out to the right of the last column.
     slant = max(min(len(columns[-1]), 14) * LETTER * 0.72 - side / 2, 4) + 6 if turned else 4
     size = (left + side * len(columns) + slant, top + side * len(rows) + 4)
+    spoken = description or f"{heading}: {pluralise(len(rows), 'row')} by {pluralise(len(columns), 'column')}."
     return finish_plot(name, heading, spoken, marks, size=size, legend=legend)
 
 
-def _column_name(words: str, x: float, y: float, *, turned: bool, side: float) -> Markup:
-    if not turned:
-        return text(x, y, fit_words(words, side))
-    return text(x, y, fit_words(words, 14 * LETTER), anchor="start", transform=f"rotate(-45 {x:.1f} {y:.1f})")
-
-
 def _cell(x: float, y: float, value: float, *, side: float, note: str, show: Callable[[float], str]) -> Markup:
+    box = {"x": x + 0.75, "y": y + 0.75, "width": side - 1.5, "height": side - 1.5, "rx": 2}
     if not math.isfinite(value):
-        box = tag("rect", x=x + 0.75, y=y + 0.75, width=side - 1.5, height=side - 1.5, rx=2, class_="empty")
-        return tag("g", tooltip(f"{note}: not known"), box)
+        return tag("g", tooltip(f"{note}: not known"), tag("rect", **box, class_="empty"))
     shade = min(max(value, 0.0), 1.0)
-    marks = [
-        tag("rect", x=x + 0.75, y=y + 0.75, width=side - 1.5, height=side - 1.5, rx=2, class_="cell"),
-        tag(
-            "rect", x=x + 0.75, y=y + 0.75, width=side - 1.5, height=side - 1.5, rx=2, class_="heat", fill_opacity=shade
-        ),
-    ]
+    marks = [tag("rect", **box, class_="cell"), tag("rect", **box, class_="heat", fill_opacity=shade)]
     if side >= 26 and (side >= 38 or shade >= FAINT):
-        size = 12 if side >= 38 else 9.5
-        figure = show(value) if side >= 38 else f"{100 * value:.0f}"
+        figure, size = (show(value), 12.0) if side >= 38 else (f"{100 * value:.0f}", 9.5)
         ink = "on-strong" if shade >= STRONG else "on-pale"
         marks.append(text(x + side / 2, y + side / 2 + 4, figure, class_=ink, font_size=size))
     return tag("g", tooltip(f"{note}: {show(value)}"), *marks)
@@ -752,45 +662,26 @@ def _cell(x: float, y: float, value: float, *, side: float, note: str, show: Cal
 
 def stacked_bars(name: str, heading: str, stacks: Sequence[Stack], parts: Sequence[str], *, x: str) -> Plot:
     """Horizontal bars, one per name, of shares that add up; parts differ by colour and by a stripe of the legend."""
-    longest = max([len(one.name) for one in stacks] or [4])
+    longest = max((len(one.name) for one in stacks), default=4)
     frame = Frame(width=1.4 * WIDTH, height=54 + 24 * len(stacks), left=22 + min(longest, 22) * LETTER, top=6)
-    most = max([sum(one.parts) for one in stacks] or [1.0]) or 1.0
-    across = frame.across(0, most * 1.02)
-    description = (
-        f"{heading}: "
-        + "; ".join(f"{show_controls(one.name)} {format_percent(sum(one.parts))}" for one in stacks[:5])
-        + "."
-    )
-    marks = [*bottom_axis(frame, across, x, format_percent)]
+    across = frame.across(0, (max((sum(one.parts) for one in stacks), default=1.0) or 1.0) * 1.02)
+    marks = bottom_axis(frame, across, x, format_percent)
     for place, one in enumerate(stacks):
-        marks += _bar(one, parts, y=frame.top + 24 * place, across=across, frame=frame)
-    legend = tuple((f"c{colour_number(place)} p{place}", part) for place, part in enumerate(parts))
-    return finish_plot(name, heading, description, marks, size=(frame.width, frame.height), legend=legend)
-
-
-def _bar(one: Stack, parts: Sequence[str], *, y: float, across: Scale, frame: Frame) -> list[Markup]:
-    marks = [text(frame.left - 8, y + 15, fit_words(one.name, 22 * LETTER), anchor="end")]
-    start = 0.0
-    for place, (part, size) in enumerate(zip(parts, one.parts, strict=True)):
-        if size > 0:
-            wide = across(start + size) - across(start)
+        y, start = frame.top + 24 * place, 0.0
+        marks.append(text(frame.left - 8, y + 15, fit_words(one.name, 22 * LETTER), anchor="end"))
+        for colour, (part, size) in enumerate(zip(parts, one.parts, strict=True), start=1):
+            left, wide = across(start), across(start + size) - across(start)
+            start += size
+            if size <= 0:
+                continue
             note = tooltip(f"{one.name}, {part}: {format_percent(size)}" + (f" ({one.note})" if one.note else ""))
-            box = tag(
-                "rect",
-                note,
-                x=across(start),
-                y=y + 3,
-                width=max(wide - 1, 0.5),
-                height=17,
-                class_=f"mark c{colour_number(place)}",
-            )
-            marks.append(box)
+            box = {"x": left, "y": y + 3, "width": max(wide - 1, 0.5), "height": 17}
+            marks.append(tag("rect", note, **box, class_=f"mark c{colour}"))
             if wide > 46:
-                marks.append(
-                    text(across(start) + wide / 2, y + 16, format_percent(size), class_=f"in-c{colour_number(place)}")
-                )
-        start += size
-    return marks
+                marks.append(text(left + wide / 2, y + 16, format_percent(size), class_=f"in-c{colour}"))
+    first = "; ".join(f"{show_controls(one.name)} {format_percent(sum(one.parts))}" for one in stacks[:5])
+    legend = tuple((f"c{place + 1} p{place}", part) for place, part in enumerate(parts))
+    return finish_plot(name, heading, f"{heading}: {first}.", marks, size=frame.size, legend=legend)
 
 
 SHAPES = (("c1", "dot"), ("c6", "diamond"), ("c3", "ring"))
@@ -808,63 +699,38 @@ def dot_plot(
     from_zero: bool = False,
 ) -> Plot:
     """Figures with their intervals, one line each, in the order given; kinds differ by shape as well as by colour."""
-    longest = max([len(row.name) for row in rows] or [4])
+    longest = max((len(row.name) for row in rows), default=4)
     frame = Frame(height=54 + 26 * len(rows), left=16 + min(longest, 24) * LETTER, right=50, top=6)
-    ends = [
-        v
-        for row in rows
-        for one in row.marks
-        for v in (one.value, one.low, one.high)
-        if v is not None and math.isfinite(v)
-    ]
+    figures = [end for row in rows for one in row.figures for end in (one.value, one.low, one.high)]
+    ends = [end for end in figures if end is not None and math.isfinite(end)]
     ends = [*ends, *([0.0] if from_zero or not ends else []), *([] if ends else [1.0])]
     room = (max(ends) - min(ends)) * 0.06 or 0.05
     across = frame.across(min(ends) - (0 if min(ends) == 0 else room), max(ends) + room)
-    description = f"{heading}: " + "; ".join(_describe_row(row, kinds, show) for row in rows[:12]) + "."
-    marks = [*bottom_axis(frame, across, x, show)]
+    marks, described = bottom_axis(frame, across, x, show), []
     for place, row in enumerate(rows):
-        marks += _dot_row(row, kinds, y=frame.top + 26 * place + 13, across=across, frame=frame, show=show)
-    legend = (
-        tuple((" ".join(shape), kind) for shape, kind in zip(SHAPES, kinds, strict=False)) if len(kinds) > 1 else ()
-    )
-    return finish_plot(name, heading, description, marks, size=(frame.width, frame.height), legend=legend)
-
-
-def _describe_row(row: DotRow, kinds: Sequence[str], show: Callable[[float], str]) -> str:
-    figures = (f"{kind} {show(one.value)}" for kind, one in zip(kinds, row.marks, strict=True) if one.value is not None)
-    return f"{show_controls(row.name)} {', '.join(figures)}"
-
-
-def _dot_row(
-    row: DotRow, kinds: Sequence[str], *, y: float, across: Scale, frame: Frame, show: Callable[[float], str]
-) -> list[Markup]:
-    marks = [straight_line(frame.left, y, frame.width - frame.right, y)]
-    marks.append(text(frame.left - 8, y + 4, fit_words(row.name, 24 * LETTER), anchor="end"))
-    known = [one for one in row.marks if one.value is not None]
-    if not known:
-        return [*marks, text(frame.left + 6, y + 4, "not defined", anchor="start", class_="note")]
-    for place, (kind, one) in reversed(list(enumerate(zip(kinds, row.marks, strict=True)))):
-        if one.value is not None and math.isfinite(one.value):
-            marks.append(_shape(one, f"{row.name}, {kind}", SHAPES[place], y=y, across=across, show=show))
-    return [
-        *marks,
-        text(frame.width - frame.right + 6, y + 4, show(known[0].value or 0.0), anchor="start", class_="label"),
-    ]
-
-
-def _shape(
-    one: Mark, note: str, shape: tuple[str, str], *, y: float, across: Scale, show: Callable[[float], str]
-) -> Markup:
-    colour, kind = shape
-    value = one.value or 0.0
-    inside = [tooltip(f"{note}: {show(value)}")]
-    if one.low is not None and one.high is not None:
-        inside = [tooltip(f"{note}: {show(value)} ({show(one.low)} to {show(one.high)})")]
-        inside.append(straight_line(across(one.low), y, across(one.high), y, class_=f"whisker {colour}"))
-    x = across(value)
-    shapes = {
-        "dot": tag("circle", cx=x, cy=y, r=4.5, class_=f"mark {colour}"),
-        "diamond": tag("path", d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", class_=f"mark {colour}"),
-        "ring": tag("circle", cx=x, cy=y, r=6, class_=f"ring {colour}"),
-    }
-    return tag("g", *inside, shapes[kind])
+        y = frame.top + 26 * place + 13
+        marks.append(straight_line(frame.left, y, frame.width - frame.right, y))
+        marks.append(text(frame.left - 8, y + 4, fit_words(row.name, 24 * LETTER), anchor="end"))
+        known = [
+            (kind, shape, one, one.value)
+            for kind, shape, one in zip(kinds, SHAPES, row.figures, strict=False)
+            if one.value is not None
+        ]
+        described.append(f"{show_controls(row.name)} {', '.join(f'{kind} {show(v)}' for kind, _, _, v in known)}")
+        if not known:
+            marks.append(text(frame.left + 6, y + 4, "not defined", anchor="start", class_="note"))
+            continue
+        for kind, (colour, shape), one, value in reversed(known):
+            if not math.isfinite(value):
+                continue
+            note, lines = f"{row.name}, {kind}: {show(value)}", []
+            if one.low is not None and one.high is not None:
+                note += f" ({format_range(one.low, one.high, show)})"
+                lines = [straight_line(across(one.low), y, across(one.high), y, class_=f"whisker {colour}")]
+            radius = 6 if shape == "ring" else 4.5
+            marks.append(tag("g", tooltip(note), *lines, draw_mark(shape, across(value), y, colour, radius)))
+        figure = show(known[0][-1])
+        marks.append(text(frame.width - frame.right + 6, y + 4, figure, anchor="start", class_="label"))
+    legend = tuple((" ".join(shape), kind) for shape, kind in zip(SHAPES, kinds, strict=False))
+    shown = legend if len(kinds) > 1 else ()
+    return finish_plot(name, heading, f"{heading}: {'; '.join(described[:12])}.", marks, size=frame.size, legend=shown)

@@ -21,7 +21,18 @@ from markupsafe import Markup
 
 from crowdlogic.data.files import write_bytes
 from crowdlogic.errors import CrowdLogicError
-from crowdlogic.reporting.charts import DASHES, LETTER, LIGHT, PLOT_CSS, Plot, embed_json, resolve_variables, tag, text
+from crowdlogic.reporting.charts import (
+    DASHES,
+    LETTER,
+    LIGHT,
+    Plot,
+    draw_mark,
+    embed_json,
+    plot_css,
+    resolve_variables,
+    tag,
+    text,
+)
 from crowdlogic.reporting.page import load_pages
 from crowdlogic.reporting.report import Report
 
@@ -118,13 +129,15 @@ def standalone_svg(plot: Plot, scheme: dict[str, str] | None = None) -> str:
     rows = _legend_rows(plot.legend, width)
     height = TOP + plot.size[1] + LINE * len(rows) + 8
     inside = [
-        tag("style", Markup(resolve_variables(PLOT_CSS, colours))),  # noqa: S704 (our own style sheet)
+        tag("style", Markup(resolve_variables(plot_css(), colours))),  # noqa: S704 (our own style sheet)
         tag("rect", width="100%", height="100%", fill=colours["card"]),
         text(10, 20, plot.title[:60], anchor="start", class_="label", font_size=14),
         tag("g", plot.svg, transform=f"translate(0 {TOP})"),
     ]
     for place, row in enumerate(rows):
-        inside += _legend_marks(row, TOP + plot.size[1] + LINE * place + 12)
+        y = TOP + plot.size[1] + LINE * place + 12
+        for x, kind, words in row:
+            inside += [_draw_key(x, y, kind), text(x + 24, y + 4, words, anchor="start", class_="tick")]
     return str(
         tag(
             "svg",
@@ -154,35 +167,16 @@ def _legend_rows(legend: tuple[tuple[str, str], ...], width: float) -> list[list
     return rows
 
 
-def _legend_marks(row: list[tuple[float, str, str]], y: float) -> list[Markup]:
-    marks = []
-    for x, kind, words in row:
-        colour, *shape = kind.split()
-        marks += [
-            _key(x, y, colour, shape=shape[0] if shape else "", dash=_dash(shape)),
-            text(x + 24, y + 4, words, anchor="start", class_="tick"),
-        ]
-    return marks
-
-
-def _dash(shape: list[str]) -> str:
-    """Return a line's dashes: its class is d and their place."""
-    return DASHES[int(shape[1][1:])] if len(shape) > 1 and shape[0] == "line" else ""
-
-
-def _key(x: float, y: float, colour: str, *, shape: str, dash: str) -> Markup:
-    match shape:
-        case "dot":
-            return tag("circle", cx=x + 9, cy=y, r=5, class_=f"mark {colour}")
-        case "diamond":
-            return tag("path", d=f"M{x + 9:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", class_=f"mark {colour}")
-        case "ring":
-            return tag("circle", cx=x + 9, cy=y, r=5, class_=f"ring {colour}")
-        case "line":
-            return tag("path", d=f"M{x:.1f} {y:.1f}h18", class_=f"line {colour}", stroke_dasharray=dash or None)
-        case _:
-            kind = colour if colour in ("cell", "heat", "empty") else f"mark {colour}"
-            return tag("rect", x=x + 3, y=y - 6, width=12, height=12, class_=kind)
+def _draw_key(x: float, y: float, kind: str) -> Markup:
+    """Return the mark of a legend; its class names colour and shape, of a line also the place of its dashes (d2)."""
+    colour, shape, dashes = (*kind.split(), "", "")[:3]
+    if shape in ("dot", "ring", "diamond"):
+        return draw_mark(shape, x + 9, y, colour)
+    if shape == "line":
+        dash = DASHES[int(dashes[1:])] if dashes else ""
+        return tag("path", d=f"M{x:.1f} {y:.1f}h18", class_=f"line {colour}", stroke_dasharray=dash or None)
+    class_ = colour if colour in ("cell", "heat", "empty") else f"mark {colour}"
+    return tag("rect", x=x + 3, y=y - 6, width=12, height=12, class_=class_)
 
 
 class DrawingError(CrowdLogicError, RuntimeError):

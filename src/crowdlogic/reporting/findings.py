@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.logspace import credible_interval
 
 
 class TaskKind(StrEnum):
@@ -96,6 +97,29 @@ class Quantity:
     high: float | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class CalibrationBin:
+    """Units whose confidence lies in [low, high).
+
+    Attributes:
+        low: Lower end.
+        high: Upper end.
+        n: How many units there are.
+        confidence: Their mean confidence; None without any.
+        accuracy: The share that is right; None without any.
+        accuracy_low: Lower end of its 95% interval.
+        accuracy_high: Upper end of it.
+    """
+
+    low: float
+    high: float
+    n: int
+    confidence: float | None
+    accuracy: float | None
+    accuracy_low: float | None = None
+    accuracy_high: float | None = None
+
+
 @dataclass(frozen=True)
 class Histogram:
     """Counts in bins: bin b counts values in [edges[b], edges[b + 1]); the last bin includes its upper edge."""
@@ -110,6 +134,19 @@ def round_figure(value: object) -> float | None:
         return None
     found = float(value)  # type: ignore[arg-type]
     return round(found, 6) if math.isfinite(found) else None
+
+
+def round_quantity(value: object, low: object = None, high: object = None) -> Quantity:
+    """Return a number and its interval as Python floats with six decimals; see `round_figure`."""
+    return Quantity(round_figure(value), low=round_figure(low), high=round_figure(high))
+
+
+def share_with_interval(right: float, n: float, level: float) -> Quantity:
+    """Return the share of `right` among `n` with its credible interval; undefined without any."""
+    if not n:
+        return Quantity(None)
+    low, high = credible_interval(np.array([right]), np.array([n], dtype=np.float64), level)
+    return round_quantity(right / n, low[0], high[0])
 
 
 def sort_by_importance(findings: Iterable[ReportFinding]) -> tuple[ReportFinding, ...]:

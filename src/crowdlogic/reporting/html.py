@@ -24,11 +24,12 @@ from crowdlogic.reporting.charts import (
     DARK,
     LIGHT,
     LONGEST,
-    PLOT_CSS,
     css_variables,
     embed_json,
     format_number,
     format_percent,
+    format_range,
+    plot_css,
     shorten,
     show_place,
     tag,
@@ -135,7 +136,7 @@ def stylesheet() -> str:
         f":root[data-theme=dark] {{ color-scheme: dark; {css_variables(DARK)} }}\n"
         f"@media print {{ :root, :root[data-theme] {{ color-scheme: light; {css_variables(LIGHT)} }} }}\n"
     )
-    return schemes + PLOT_CSS + _read("report.css")
+    return schemes + plot_css() + _read("report.css")
 
 
 def page_script(pages: Mapping[str, Page[Any]]) -> str:
@@ -202,7 +203,7 @@ def show_number(value: float | None, digits: int = 0) -> str:
 def show_interval(figure: Quantity) -> str:
     """Return the interval of a figure in percent; empty where there is none."""
     low, high = figure.low, figure.high
-    return "" if low is None or high is None else f"{format_percent(low)} to {format_percent(high)}"
+    return "" if low is None or high is None else format_range(low, high)
 
 
 def show_text(value: Any) -> str:

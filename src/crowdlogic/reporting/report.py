@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from crowdlogic import __version__
-from crowdlogic.data.evidence import UnitEvidence
 from crowdlogic.data.wording import pluralise
 from crowdlogic.registry import PAGES
 from crowdlogic.reporting.findings import ReportFinding, Summary, TaskKind, Urgency, sort_by_importance
 from crowdlogic.reporting.inputs import Context, Explain, ReportInputs, ReportLimits, explain_nothing
-from crowdlogic.reporting.page import Page, load_pages
+from crowdlogic.reporting.page import load_pages
 from crowdlogic.truth.comparison import MethodResult
 
 SUMMARY_LENGTH = 8
@@ -77,12 +76,20 @@ def make_report(
     """
     pages = load_pages()
     context = Context(inputs=inputs, limits=limits or ReportLimits(), compared=compared, seed=seed)
-    context = replace(context, evidence=_collect_evidence(pages.values(), context, explain))
+    # The evidence of every unit that some page asks for, from one call of `explain`
+    units = np.unique(np.concatenate([page.evidence_units(context) for page in pages.values()])).astype(np.int64)
+    evidence = dict(zip(units.tolist(), explain(units), strict=True)) if len(units) else {}
+    context = replace(context, evidence=evidence)
     computed = {name: page.compute(context) for name, page in pages.items()}
     found = {name: _with_page_name(findings, name) for name, findings in computed.items() if findings is not None}
+    labels = inputs.labels
+    subject = (
+        f"{inputs.estimate.method} on {pluralise(labels.n_labels, 'label')} of {pluralise(len(labels.items), 'item')} "
+        f"by {pluralise(len(labels.annotators), 'annotator')}"
+    )
     return Report(
         title=title,
-        subject=_describe(inputs),
+        subject=subject,
         made=made_at,
         version=__version__,
         task=inputs.task,
@@ -92,22 +99,8 @@ def make_report(
     )
 
 
-def _collect_evidence(pages: Iterable[Page[Any]], context: Context, explain: Explain) -> dict[int, UnitEvidence | None]:
-    """Return the evidence of every unit that some page asks for, from one call of `explain`."""
-    units = np.unique(np.concatenate([page.evidence_units(context) for page in pages])).astype(np.int64)
-    return dict(zip(units.tolist(), explain(units), strict=True)) if len(units) else {}
-
-
 def _with_page_name(found: Any, name: str) -> Any:
     return replace(found, findings=tuple(replace(finding, page=name) for finding in found.findings))
-
-
-def _describe(inputs: ReportInputs) -> str:
-    labels = inputs.labels
-    return (
-        f"{inputs.estimate.method} on {pluralise(labels.n_labels, 'label')} of {pluralise(len(labels.items), 'item')} "
-        f"by {pluralise(len(labels.annotators), 'annotator')}"
-    )
 
 
 def summarise(findings: Sequence[ReportFinding]) -> Summary:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,11 +21,12 @@ from crowdlogic.confidence.annotator_verdicts import (
     DriftStatistics,
     FlagKind,
 )
+from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import list_names, percent, pluralise, shorten_name
 from crowdlogic.metrics.agreement import pairwise_agreement
 from crowdlogic.metrics.spans import SpanErrors
-from crowdlogic.numerics.arrays import Floats, sum_by
+from crowdlogic.numerics.arrays import sum_by
 from crowdlogic.numerics.logspace import HALF, credible_interval
 from crowdlogic.reporting.charts import (
     Curve,
@@ -46,7 +48,9 @@ from crowdlogic.reporting.findings import (
     TaskKind,
     Urgency,
     round_figure,
+    round_quantity,
     share_histogram,
+    share_with_interval,
     sort_by_importance,
 )
 from crowdlogic.reporting.inputs import Context, ReportInputs, annotator_verdicts
@@ -250,47 +254,46 @@ def _reliability(name: str, found: AnnotatorFindings, task: TaskKind) -> Iterato
     each annotator, while the share of right labels that guessing gives differs with the labels they are fond of.
     """
     by_spans = task is TaskKind.spans
-    points = [point for row in found.rows[:MOST_POINTS] for point in _point(row, by_spans=by_spans)]
-    if not points:
-        return
-    yield scatter_chart(
-        name,
-        f"Whom to trust: {'span F1' if by_spans else 'skill'} against volume",
-        points,
-        x="labels given (log scale)",
-        y=f"{'span F1' if by_spans else 'skill beyond guessing'}, with {format_percent(found.level)} interval",
-        marked="flagged",
-        unmarked="not flagged",
-        pale="too few labels to tell",
-        chance=None if by_spans else 0.0,
-    )
-
-
-def _point(row: AnnotatorRow, *, by_spans: bool) -> Iterator[Point]:
-    figure = row.reliability if by_spans else row.skill
-    if figure.value is not None and row.n_labels:
-        right = "" if by_spans or row.reliability.value is None else f"{format_percent(row.reliability.value)} right"
-        yield Point(
-            name=row.name,
-            x=row.n_labels,
-            y=figure.value,
-            low=figure.value if figure.low is None else figure.low,
-            high=figure.value if figure.high is None else figure.high,
-            marked=any(flag.kind != FlagKind.few for flag in row.flags),
-            note="; ".join(filter(None, (right, *(flag.kind for flag in row.flags)))),
-            pale=any(flag.kind == FlagKind.few for flag in row.flags),
+    points = []
+    for row in found.rows[:MOST_POINTS]:
+        figure, kinds = row.reliability if by_spans else row.skill, [flag.kind for flag in row.flags]
+        if figure.value is None or not row.n_labels:
+            continue
+        share = None if by_spans else row.reliability.value
+        right = "" if share is None else f"{format_percent(share)} right"
+        points.append(
+            Point(
+                name=row.name,
+                x=row.n_labels,
+                y=figure.value,
+                low=figure.value if figure.low is None else figure.low,
+                high=figure.value if figure.high is None else figure.high,
+                marked=any(kind != FlagKind.few for kind in kinds),
+                note="; ".join(filter(None, (right, *kinds))),
+                pale=FlagKind.few in kinds,
+            )
+        )
+    if points:
+        measure = "span F1" if by_spans else "skill"
+        yield scatter_chart(
+            name,
+            f"Whom to trust: {measure} against volume",
+            points,
+            x="labels given (log scale)",
+            y=f"{measure}{'' if by_spans else ' beyond guessing'}, with {format_percent(found.level)} interval",
+            marked="flagged",
+            unmarked="not flagged",
+            pale="too few labels to tell",
+            chance=None if by_spans else 0.0,
         )
 
 
 def _drift(rows: Sequence[AnnotatorRow]) -> Iterator[Plot]:
     drifts = sorted(((row.name, row.drift) for row in rows if row.drift is not None), key=lambda one: one[1].change)
-    curves = [
-        Curve(
-            name,
-            [(n, part.reliability.value) for n, part in enumerate(drift.bins, 1) if part.reliability.value is not None],
-        )
-        for name, drift in drifts[:MOST_CURVES]
-    ]
+    curves = []
+    for name, drift in drifts[:MOST_CURVES]:
+        shares = enumerate((part.reliability.value for part in drift.bins), 1)
+        curves.append(Curve(name, [(n, share) for n, share in shares if share is not None]))
     if curves:
         heading = "Reliability over time" + (f": the {len(curves)} that lose most" if len(drifts) > MOST_CURVES else "")
         yield line_chart(
@@ -300,31 +303,24 @@ def _drift(rows: Sequence[AnnotatorRow]) -> Iterator[Plot]:
 
 def _mistakes(found: AnnotatorFindings) -> Iterator[Plot]:
     rows = [(row.name, row.mistakes) for row in found.rows if row.mistakes is not None and row.mistakes.n_true]
-    busiest = sorted(rows, key=lambda one: -one[1].n_true)[:MOST_ROWS]
-    stacks = sorted((_stack(name, mistakes) for name, mistakes in busiest), key=lambda one: -sum(one.parts))
+    stacks = []
+    for name, one in sorted(rows, key=lambda row: -row[1].n_true)[:MOST_ROWS]:
+        parts = [part / one.n_true for part in (one.ignored, one.boundary, one.wrong_type)]
+        stacks.append(Stack(name, parts, f"{pluralise(one.n_true, 'span')} met"))
     if stacks:
         some = f", the {len(stacks)} busiest" if len(rows) > len(stacks) else ""
         yield stacked_bars(
             "span-mistakes",
             f"What became of true spans{some}",
-            stacks,
+            sorted(stacks, key=lambda one: -sum(one.parts)),
             ["ignored", "wrong boundary", "wrong type"],
             x=f"share of the spans of {'gold' if found.against_gold else 'the consensus'} that were met",
         )
 
 
-def _stack(name: str, mistakes: SpanMistakes) -> Stack:
-    parts = [part / mistakes.n_true for part in (mistakes.ignored, mistakes.boundary, mistakes.wrong_type)]
-    return Stack(name, parts, f"{pluralise(mistakes.n_true, 'span')} met")
-
-
 def _pairs(pairs: PairAgreement | None) -> Iterator[Plot]:
     if pairs is None:
         return
-    values = [
-        [math.nan if value is None or a == b else value for b, value in enumerate(line)]
-        for a, line in enumerate(pairs.kappa)
-    ]
 
     def note(a: int, b: int) -> str:
         share = pairs.agreement[a][b]
@@ -336,7 +332,10 @@ def _pairs(pairs: PairAgreement | None) -> Iterator[Plot]:
     yield heat_map(
         "pairs",
         f"Who agrees with whom, {which}",
-        values,
+        [
+            [math.nan if kappa is None or a == b else kappa for b, kappa in enumerate(line)]
+            for a, line in enumerate(pairs.kappa)
+        ],
         rows=pairs.names,
         columns=pairs.names,
         show=lambda kappa: f"{kappa:.2f}",
@@ -346,29 +345,23 @@ def _pairs(pairs: PairAgreement | None) -> Iterator[Plot]:
 
 
 def _matrices(found: AnnotatorFindings) -> list[Plot]:
-    """Small confusion matrices, the flagged annotators first, as many as the page has room for."""
-    size = len(found.classes)
-    if not size:
-        return []
-    most = max(3, min(MOST_MATRICES, MOST_CELLS // size**2))
-    shown = [(number, row) for number, row in enumerate(found.rows, 1) if row.matrix is not None and row.n_labels]
-    return [_matrix(number, row, found.classes) for number, row in shown[:most]]
+    """Return small confusion matrices, the flagged annotators first, as many as the page has room for."""
+    most = max(3, min(MOST_MATRICES, MOST_CELLS // max(len(found.classes), 1) ** 2))
+    shown = [(n, row.name, row.matrix) for n, row in enumerate(found.rows, 1) if row.matrix and row.n_labels]
+    return [_matrix(*one, found.classes) for one in shown[:most]] if found.classes else []
 
 
-def _matrix(number: int, row: AnnotatorRow, classes: Sequence[str]) -> Plot:
-    counts = row.matrix or ()
-    shares = [[count / sum(line) if sum(line) > 0.5 else math.nan for count in line] for line in counts]
+def _matrix(number: int, name: str, counts: Sequence[Sequence[float]], classes: Sequence[str]) -> Plot:
     right = sum(counts[m][m] for m in range(len(counts))) / max(sum(map(sum, counts)), 1e-9)
-    description = f"Confusion matrix of {show_controls(cut(row.name, 60))}: {format_percent(right)} on the diagonal."
     return heat_map(
         f"confusion-{number}",
-        row.name,
-        shares,
+        name,
+        [[count / sum(line) if sum(line) > 0.5 else math.nan for count in line] for line in counts],
         rows=classes,
         columns=classes,
         row_name="truth",
         column_name="label given",
-        description=description,
+        description=f"Confusion matrix of {show_controls(cut(name, 60))}: {format_percent(right)} on the diagonal.",
         notes=lambda m, n: f"truth {classes[m]}, said {classes[n]}, about {counts[m][n]:.1f} labels",
     )
 
@@ -397,14 +390,10 @@ def pair_agreement(labels: CrowdLabels) -> PairAgreement | None:
     return PairAgreement(
         names=tuple(str(name) for name in names),
         shared=tuple(map(tuple, shared.tolist())),
-        agreement=_rounded_rows(agreement),
-        kappa=_rounded_rows(kappa),
+        agreement=tuple(tuple(map(round_figure, line)) for line in agreement.tolist()),
+        kappa=tuple(tuple(map(round_figure, line)) for line in kappa.tolist()),
         n_annotators=len(labels.annotators),
     )
-
-
-def _rounded_rows(table: Floats) -> tuple[tuple[float | None, ...], ...]:
-    return tuple(tuple(map(round_figure, line)) for line in table.tolist())
 
 
 # Whom to trust: a row for each annotator with flags and their reasons, and sentences about those who stand out.
@@ -424,46 +413,33 @@ LEAST_CONFUSIONS = 0.5
 """Minimum expected number of times for a confusion to be shown."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GoldCounts:
-    """Annotators by gold.
-
-    Attributes:
-        right: right[j], labels that gold confirms.
-        n: n[j], labels whose gold is known.
-    """
-
-    right: Floats
-    n: Floats
-
-
-def count_by_gold(inputs: ReportInputs) -> GoldCounts:
-    """Return how many labels of every annotator gold can judge, and how many it confirms."""
-    labels, size = inputs.labels, len(inputs.labels.annotators)
-    gold = np.zeros(labels.n_units, dtype=np.int32) if inputs.gold is None else inputs.gold
-    known = inputs.known[labels.unit]
-    right = known & (gold[labels.unit] == labels.label)
-    return GoldCounts(
-        right=sum_by(labels.annotator, size, right.astype(np.float64)),
-        n=sum_by(labels.annotator, size, known.astype(np.float64)),
-    )
-
-
 def compute_annotators(context: Context) -> AnnotatorFindings:
     """Return the findings of the page of annotators: rows for those who matter most, and what all have in common."""
-    inputs, verdicts, by_gold = context.inputs, context.once(annotator_verdicts), count_by_gold(context.inputs)
-    n_labels, rank = verdicts.confusion.n_labels, verdicts.flag_rank()
+    inputs, verdicts = context.inputs, context.once(annotator_verdicts)
+    labels, n_labels, rank = inputs.labels, verdicts.confusion.n_labels, verdicts.flag_rank()
     # Too few labels are no reason to come first: these annotators are sorted by their number of labels.
     order = np.lexsort((-n_labels, -np.where(rank > FLAG_RANK[FlagKind.few], rank, 0))).tolist()
-    has_matrices = 0 < len(inputs.class_names) <= MOST_IN_MATRIX
+
+    # known[j] and right[j], the labels of each annotator that gold can judge, and those that it confirms
+    gold = np.full(labels.n_units, UNKNOWN) if inputs.gold is None else inputs.gold
+    known, right = (
+        sum_by(labels.annotator, len(labels.annotators), counted.astype(np.float64))
+        for counted in (inputs.known[labels.unit], gold[labels.unit] == labels.label)
+    )
+
+    numbers = {kind: int(verdicts.flags.has(kind).sum()) for kind in CHARACTER_FLAGS}
+    numbers[FlagKind.drift] = 0 if verdicts.drift is None else int(verdicts.drift.falls.sum())
+    numbers[FlagKind.near_copy] = sum(bool(verdicts.near_copies(j)) for j in range(len(verdicts.confusion.names)))
     return AnnotatorFindings(
-        rows=tuple(_row(inputs, verdicts, by_gold, j) for j in order[: context.limits.annotators]),
+        rows=tuple(
+            _row(inputs, verdicts, j, known=known[j], right=right[j]) for j in order[: context.limits.annotators]
+        ),
         n_annotators=len(order),
-        n_flagged=_count_flags(verdicts),
-        classes=inputs.class_names if has_matrices else (),
+        n_flagged={str(kind): numbers[kind] for kind in FLAG_RANK},
+        classes=inputs.class_names if 0 < len(inputs.class_names) <= MOST_IN_MATRIX else (),
         level=LEVEL,
         reliability=share_histogram(verdicts.scores.reliability[n_labels > 0], BINS),
-        pairs=pair_agreement(inputs.labels),
+        pairs=pair_agreement(labels),
         against_gold=bool(inputs.known.any()),
         has_times=verdicts.drift is not None,
         by_others=verdicts.scores.is_leave_one_out,
@@ -471,63 +447,53 @@ def compute_annotators(context: Context) -> AnnotatorFindings:
     )
 
 
-def _count_flags(verdicts: AnnotatorVerdicts) -> dict[str, int]:
-    """Return how many annotators have each flag."""
-    numbers = {kind: int(verdicts.flags.has(kind).sum()) for kind in CHARACTER_FLAGS}
-    numbers[FlagKind.drift] = 0 if verdicts.drift is None else int(verdicts.drift.falls.sum())
-    numbers[FlagKind.near_copy] = sum(bool(verdicts.near_copies(j)) for j in range(len(verdicts.confusion.names)))
-    return {str(kind): numbers[kind] for kind in FLAG_RANK}
-
-
-def _row(inputs: ReportInputs, verdicts: AnnotatorVerdicts, by_gold: GoldCounts, j: int) -> AnnotatorRow:
-    row, confusion = verdicts.scores.table.row(j, named=True), verdicts.confusion
-    has_labels, kinds = int(row["labels"]) > 0, inputs.labels.kind
-    reliability, low, high = (round_figure(row[f"reliability{end}"]) for end in ("", "_low", "_high"))
-    skill, skill_low, skill_high = (round_figure(part[j]) for part in confusion.skill)
-    favourite, favourite_share = _favourite(confusion, j)
+def _row(inputs: ReportInputs, verdicts: AnnotatorVerdicts, j: int, *, known: float, right: float) -> AnnotatorRow:
+    """Return the row of annotator j, of whose labels gold confirms `right` out of `known`."""
+    figures, confusion, found = verdicts.scores.table.row(j, named=True), verdicts.confusion, verdicts.mistakes
+    has_labels, kinds, counts = int(figures["labels"]) > 0, inputs.labels.kind, confusion.counts[j]
+    favourite = int(confusion.label_share[j].argmax()) if len(counts) and confusion.given[j] > 0 else None
+    matrix = None
+    if has_labels and 0 < len(counts) <= MOST_IN_MATRIX:
+        matrix = tuple(tuple(round(count, 2) for count in line) for line in counts.tolist())
+    mistakes = None
+    if found is not None and found.n_sequences[j]:
+        n_true, n_marked = int(found.n_gold[j]), int(found.n_marked[j])
+        mistakes = SpanMistakes(
+            n_sequences=int(found.n_sequences[j]),
+            n_true=n_true,
+            n_marked=n_marked,
+            correct=int(found.correct[j]),
+            boundary=int(found.boundary[j]),
+            wrong_type=int(found.wrong_type[j]),
+            ignored=int(found.ignored[j]),
+            spurious=int(found.spurious[j]),
+            precision=round_figure(found.precision[j]) if n_marked else None,
+            recall=round_figure(found.recall[j]) if n_true else None,
+            f1=round_figure(found.f1[j]) if n_true + n_marked else None,
+        )
+    # Figures that the labels do not decide are left out for annotators without labels.
+    decided: dict[str, Any] = figures if has_labels else {}
     return AnnotatorRow(
         name=confusion.names[j],
         kind=(kinds[j] or None) if kinds is not None else None,
-        n_labels=int(row["labels"]),
-        n_items=int(row["items"]),
-        reliability=Quantity(reliability, low=low, high=high) if has_labels else Quantity(None),
-        token_reliability=round_figure(row["token_reliability"]) if "token_reliability" in row and has_labels else None,
-        expected_accuracy=round_figure(row["expected_accuracy"]) if has_labels else None,
-        gold_accuracy=_gold_accuracy(by_gold, j),
-        n_gold=int(by_gold.n[j]),
-        skill=Quantity(skill, low=skill_low, high=skill_high),
-        informativeness=round_figure(row["informativeness"]) if has_labels else None,
+        n_labels=int(figures["labels"]),
+        n_items=int(figures["items"]),
+        reliability=round_quantity(*(decided.get(f"reliability{end}") for end in ("", "_low", "_high"))),
+        token_reliability=round_figure(decided.get("token_reliability")),
+        expected_accuracy=round_figure(decided.get("expected_accuracy")),
+        gold_accuracy=share_with_interval(right, known, LEVEL),
+        n_gold=int(known),
+        skill=round_quantity(*(part[j] for part in confusion.skill)),
+        informativeness=round_figure(decided.get("informativeness")),
         confusions=most_confused(confusion, j, verdicts.bias(j)),
-        matrix=_computation_matrix(confusion.counts[j]) if has_labels else None,
-        favourite=favourite,
-        favourite_share=favourite_share,
-        weight=round_figure(row["weight"]),
+        matrix=matrix,
+        favourite=None if favourite is None else confusion.classes[favourite],
+        favourite_share=None if favourite is None else round_figure(confusion.label_share[j, favourite]),
+        weight=round_figure(figures["weight"]),
         flags=tuple(Flag(kind=kind, reason=verdicts.reason(kind, j)) for kind in verdicts.flag_kinds(j)),
         drift=None if verdicts.drift is None else describe_drift(verdicts.drift, j),
-        mistakes=_span_mistakes(verdicts.mistakes, j),
+        mistakes=mistakes,
     )
-
-
-def _favourite(confusion: ConfusionStatistics, j: int) -> tuple[str | None, float | None]:
-    """Return the label that annotator j gives most, and its share."""
-    if not confusion.counts.shape[1] or confusion.given[j] <= 0:
-        return None, None
-    n = int(confusion.label_share[j].argmax())
-    return confusion.classes[n], round_figure(confusion.label_share[j, n])
-
-
-def _computation_matrix(counts: Floats) -> tuple[tuple[float, ...], ...] | None:
-    if not 0 < len(counts) <= MOST_IN_MATRIX:
-        return None
-    return tuple(tuple(round(count, 2) for count in line) for line in counts.tolist())
-
-
-def _gold_accuracy(by_gold: GoldCounts, j: int) -> Quantity:
-    n, right = by_gold.n[j], by_gold.right[j]
-    if not n:
-        return Quantity(None)
-    low, high = credible_interval(np.array([right]), np.array([n]), LEVEL)
-    return Quantity(round_figure(right / n), low=round_figure(low[0]), high=round_figure(high[0]))
 
 
 def describe_drift(drift: DriftStatistics, j: int) -> Drift | None:
@@ -542,7 +508,7 @@ def describe_drift(drift: DriftStatistics, j: int) -> Drift | None:
             begin=float(drift.begin[j, b]),
             end=float(drift.end[j, b]),
             n=int(n[b]),
-            reliability=Quantity(round_figure(share[b]), low=round_figure(low[b]), high=round_figure(high[b])),
+            reliability=round_quantity(share[b], low[b], high[b]),
         )
         for b in range(TIME_BINS)
     )
@@ -566,32 +532,19 @@ def most_confused(
     return tuple(found)
 
 
-def _span_mistakes(found: SpanErrors | None, j: int) -> SpanMistakes | None:
-    if found is None or not found.n_sequences[j]:
-        return None
-    n_true, n_marked = int(found.n_gold[j]), int(found.n_marked[j])
-    return SpanMistakes(
-        n_sequences=int(found.n_sequences[j]),
-        n_true=n_true,
-        n_marked=n_marked,
-        correct=int(found.correct[j]),
-        boundary=int(found.boundary[j]),
-        wrong_type=int(found.wrong_type[j]),
-        ignored=int(found.ignored[j]),
-        spurious=int(found.spurious[j]),
-        precision=round_figure(found.precision[j]) if n_marked else None,
-        recall=round_figure(found.recall[j]) if n_true else None,
-        f1=round_figure(found.f1[j]) if n_true + n_marked else None,
-    )
-
-
 def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportFinding]:
     """Sentences about all who should not be trusted, about each annotator with a serious flag, and about the rest."""
     flags, n_labels = verdicts.flags, verdicts.confusion.n_labels
     should_not = verdicts.distrusted()
     distrusted = [j for j in order if should_not[j]]
     if distrusted:
-        yield _distrust_finding(verdicts.confusion, distrusted)
+        names = list_names([verdicts.confusion.names[j] for j in distrusted])
+        share = percent(int(n_labels[distrusted].sum()) / max(int(n_labels.sum()), 1))
+        text = (
+            f"{pluralise(len(distrusted), 'annotator')} of {len(order):,} should not be trusted, with {share} of the "
+            f"labels: {names} {'answers' if len(distrusted) == 1 else 'answer'} without looking, or worse than chance."
+        )
+        yield ReportFinding(text, Urgency.act, importance=90, is_collective=True)
     elif (np.isfinite(verdicts.confusion.skill[0]) & ~flags.has(FlagKind.few)).any():
         text = "No annotator answers at random, always the same, or worse than chance, as far as can be judged."
         yield ReportFinding(text, Urgency.know, importance=50)
@@ -605,16 +558,6 @@ def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportF
         who = f"{pluralise(len(few), 'annotator')} of {len(order):,} gave too few labels{shared} to be judged"
         text = f"{who}: {pluralise(int(n_labels[few].sum()), 'label')} in all."
         yield ReportFinding(text, Urgency.look if 2 * len(few) > len(order) else Urgency.know, importance=25)
-
-
-def _distrust_finding(confusion: ConfusionStatistics, distrusted: list[int]) -> ReportFinding:
-    names = list_names([confusion.names[j] for j in distrusted])
-    share = percent(int(confusion.n_labels[distrusted].sum()) / max(int(confusion.n_labels.sum()), 1))
-    text = (
-        f"{pluralise(len(distrusted), 'annotator')} of {len(confusion.names):,} should not be trusted, with {share} of "
-        f"the labels: {names} {'answers' if len(distrusted) == 1 else 'answer'} without looking, or worse than chance."
-    )
-    return ReportFinding(text, Urgency.act, importance=90, is_collective=True)
 
 
 def _closer_look_finding(verdicts: AnnotatorVerdicts, others: list[int]) -> Iterator[ReportFinding]:

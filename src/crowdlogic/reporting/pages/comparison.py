@@ -9,8 +9,8 @@ import numpy as np
 
 from crowdlogic.data.wording import percent, pluralise
 from crowdlogic.numerics.arrays import Bools, Floats
-from crowdlogic.reporting.charts import DotRow, Mark, Plot, dot_plot, heat_map
-from crowdlogic.reporting.findings import ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
+from crowdlogic.reporting.charts import DotRow, Plot, dot_plot, heat_map
+from crowdlogic.reporting.findings import Quantity, ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
 from crowdlogic.reporting.inputs import Context
 from crowdlogic.reporting.page import Page
 from crowdlogic.truth.comparison import MethodResult, pairwise_agreement, shown_scores
@@ -77,7 +77,17 @@ def compute_comparison(context: Context) -> ComparisonFindings | None:
     mean = (between.sum(axis=1) - 1) / max(len(compared) - 1, 1)
     keys = [-(one.scores[names[0]] if names else share) for one, share in zip(compared, mean, strict=True)]
     order = np.argsort(np.nan_to_num(np.array(keys), nan=1.0), kind="stable").tolist()
-    rows = tuple(_row(compared[a], names, mean[a] if len(compared) > 1 else np.nan) for a in order)
+    rows = tuple(
+        MethodRow(
+            name=compared[a].name,
+            scores=tuple(round_figure(compared[a].scores[name]) for name in names),
+            seconds=round_figure(compared[a].seconds),
+            iterations=len(compared[a].estimate.trace),
+            converged=compared[a].estimate.converged,
+            mean_agreement=round_figure(mean[a]) if len(compared) > 1 else None,
+        )
+        for a in order
+    )
     disputed, agreement = disputed_units(compared), between[np.ix_(order, order)]
     findings = (*_best_finding(context, rows, names, agreement[0]), *_disputed_findings(rows, disputed))
     return ComparisonFindings(
@@ -86,17 +96,6 @@ def compute_comparison(context: Context) -> ComparisonFindings | None:
         agreement=tuple(tuple(round(float(x), 6) for x in line) for line in agreement),
         n_disputed=int(disputed.sum()),
         findings=sort_by_importance(findings),
-    )
-
-
-def _row(one: MethodResult, names: Sequence[str], mean: float) -> MethodRow:
-    return MethodRow(
-        name=one.name,
-        scores=tuple(round_figure(one.scores[name]) for name in names),
-        seconds=round_figure(one.seconds),
-        iterations=len(one.estimate.trace),
-        converged=one.estimate.converged,
-        mean_agreement=round_figure(mean),
     )
 
 
@@ -152,20 +151,14 @@ def _disputed_findings(rows: Sequence[MethodRow], disputed: Bools) -> Iterator[R
 
 def draw_comparison(found: ComparisonFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
     """Return the plots of the page of the comparison."""
-    return {"main": [*_scores(found), *_agreement(found)]}
-
-
-def _scores(found: ComparisonFindings) -> Iterator[Plot]:
+    plots, names = [], [one.name for one in found.methods]
     for score in found.score_names[:1]:
-        rows = [DotRow(one.name, [Mark(one.scores[0])]) for one in found.methods if one.scores]
-        yield dot_plot("methods", f"Methods by {score}", rows, [score], x=score)
-
-
-def _agreement(found: ComparisonFindings) -> Iterator[Plot]:
-    names = [one.name for one in found.methods]
+        rows = [DotRow(one.name, [Quantity(one.scores[0])]) for one in found.methods if one.scores]
+        plots.append(dot_plot("methods", f"Methods by {score}", rows, [score], x=score))
     if len(names) > 1:
         heading = "How often methods answer alike"
-        yield heat_map("methods-agreement", heading, found.agreement, rows=names, columns=names)
+        plots.append(heat_map("methods-agreement", heading, found.agreement, rows=names, columns=names))
+    return {"main": plots}
 
 
 PAGE = Page(title="Comparison", module=__name__, compute=compute_comparison, draw=draw_comparison)

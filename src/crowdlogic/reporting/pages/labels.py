@@ -16,7 +16,7 @@ from crowdlogic.confidence.expected_accuracy import describe_range, expected_acc
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER, Estimate
 from crowdlogic.data.evidence import UnitEvidence
-from crowdlogic.data.tagging import TagSet, parse_tags, tags_to_spans
+from crowdlogic.data.tagging import parse_tags, tags_to_spans
 from crowdlogic.data.wording import approximate, percent, pluralise
 from crowdlogic.metrics.calibration import TIE_TOLERANCE
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
@@ -245,37 +245,26 @@ MOST_READINGS = 30
 """Annotators of a sentence that are shown."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class TagReader:
-    """Reads tags as spans; where they are no span tags, every token's tag is a span of its own."""
+def read_spans(inputs: ReportInputs, tags: Ints, offsets: Ints) -> list[tuple[Span, ...]]:
+    """Return the spans of every sentence; where tags are no span tags, every token's tag is a span of its own.
 
-    classes: tuple[str, ...]
-    tag_set: TagSet | None
-
-    def read_spans(self, tags: Ints, offsets: Ints) -> list[tuple[Span, ...]]:
-        """Return the spans of every sentence; NO_ANSWER is not part of a span.
-
-        Args:
-            tags: tags[i], over all sentences.
-            offsets: Where each sentence begins; and the end of the last.
-        """
-        if self.tag_set is None:
-            at = np.flatnonzero(tags != NO_ANSWER)
-            start, end, kind, names = at, at + 1, tags[at], self.classes
-        else:
-            found = tags_to_spans(tags, offsets, self.tag_set)
-            start, end, kind, names = found.start, found.end, found.kind, self.tag_set.types
-        first = np.searchsorted(start, offsets)
-        begin = np.repeat(offsets[:-1], np.diff(first))  # where the sentence of each span begins
-        rows = zip((start - begin).tolist(), (end - begin).tolist(), kind.tolist(), strict=True)
-        spans = [Span(start=one, end=other, kind=names[code]) for one, other, code in rows]
-        return [tuple(spans[one:other]) for one, other in pairwise(first.tolist())]
-
-
-def tag_reader(inputs: ReportInputs) -> TagReader:
-    """Return how the tags of the task are read."""
-    is_spans = inputs.task is TaskKind.spans
-    return TagReader(classes=inputs.class_names, tag_set=parse_tags(inputs.labels.classes) if is_spans else None)
+    Args:
+        inputs: The inputs of the report.
+        tags: tags[i], over all sentences; NO_ANSWER is not part of a span.
+        offsets: Where each sentence begins; and the end of the last.
+    """
+    if inputs.task is TaskKind.spans:
+        tag_set = parse_tags(inputs.labels.classes)
+        found = tags_to_spans(tags, offsets, tag_set)
+        start, end, kind, names = found.start, found.end, found.kind, tag_set.types
+    else:
+        at = np.flatnonzero(tags != NO_ANSWER)
+        start, end, kind, names = at, at + 1, tags[at], inputs.class_names
+    first = np.searchsorted(start, offsets)
+    begin = np.repeat(offsets[:-1], np.diff(first))  # where the sentence of each span begins
+    rows = zip((start - begin).tolist(), (end - begin).tolist(), kind.tolist(), strict=True)
+    spans = [Span(start=one, end=other, kind=names[code]) for one, other, code in rows]
+    return [tuple(spans[one:other]) for one, other in pairwise(first.tolist())]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -311,23 +300,26 @@ def show_sentences(inputs: ReportInputs, items: Ints, tokens: Ints, reliability:
         tokens: The token of each item in the centre of attention, which is never cut off.
         reliability: reliability[j]; NaN where it is not known.
     """
-    reader = tag_reader(inputs)
     windows = cut_windows(np.asarray(inputs.labels.offsets), items, tokens)
     answer = inputs.estimate.answer[windows.unit]
     belief = np.where(answer == NO_ANSWER, np.nan, inputs.estimate.beliefs[windows.unit, answer])
     confidence = list(map(round_figure, belief.tolist()))
     gold = np.full(len(windows.unit), UNKNOWN) if inputs.gold is None else inputs.gold[windows.unit]
+    known_words = None if inputs.corpus is None else inputs.corpus.tokens
     rows = zip(
         pairwise(windows.offsets.tolist()),
         windows.length.tolist(),
-        reader.read_spans(answer, windows.offsets),
-        read_annotators(inputs, windows, reader, reliability),
-        reader.read_spans(gold, windows.offsets),
+        read_spans(inputs, answer, windows.offsets),
+        read_annotators(inputs, windows, reliability),
+        read_spans(inputs, gold, windows.offsets),
         strict=True,
     )
     return [
         TaggedSentence(
-            tokens=_words(inputs, windows.unit[begin:end]),
+            tokens=tuple(
+                f"token {place + 1}" if known_words is None else known_words[unit]
+                for place, unit in enumerate(windows.unit[begin:end].tolist())
+            ),
             n_tokens=length,
             confidence=tuple(confidence[begin:end]),
             consensus=consensus,
@@ -339,14 +331,8 @@ def show_sentences(inputs: ReportInputs, items: Ints, tokens: Ints, reliability:
     ]
 
 
-def _words(inputs: ReportInputs, units: Ints) -> tuple[str, ...]:
-    if inputs.corpus is None or inputs.corpus.tokens is None:
-        return tuple(f"token {i + 1}" for i in range(len(units)))
-    return tuple(inputs.corpus.tokens[int(units[0]) : int(units[-1]) + 1]) if len(units) else ()
-
-
 def read_annotators(
-    inputs: ReportInputs, windows: Windows, reader: TagReader, reliability: Floats
+    inputs: ReportInputs, windows: Windows, reliability: Floats
 ) -> list[tuple[tuple[Reading, ...], int]]:
     """Of each sentence, the spans of its first annotators, and how many annotators there are."""
     labels, n_annotators = inputs.labels, max(len(inputs.labels.annotators), 1)
@@ -365,7 +351,7 @@ def read_annotators(
     names = labels.annotators.gather(annotator_of_pair).to_list()
     found = [
         Reading(annotator=str(name), spans=spans, reliability=round_figure(reliability[j]))
-        for name, spans, j in zip(names, reader.read_spans(tags, ends), annotator_of_pair.tolist(), strict=True)
+        for name, spans, j in zip(names, read_spans(inputs, tags, ends), annotator_of_pair.tolist(), strict=True)
     ]
     bounds = np.searchsorted(sentence_of_pair, np.arange(len(windows.length) + 1)).tolist()
     return [(tuple(found[one : min(other, one + MOST_READINGS)]), other - one) for one, other in pairwise(bounds)]
@@ -387,84 +373,47 @@ def show_items(context: Context, units: Ints, expected_wrong: Floats) -> tuple[S
         units: A unit of each item.
         expected_wrong: How many wrong answers each item is expected to have.
     """
-    inputs = context.inputs
-    items, offsets = inputs.labels.item_of_unit[units], inputs.labels.offsets
+    inputs, estimate, labels = context.inputs, context.inputs.estimate, context.inputs.labels
+    items, names, length = labels.item_of_unit[units], inputs.class_names, context.limits.text
+    reliability = context.once(annotator_verdicts).scores.reliability
     sentences: Sequence[TaggedSentence | None] = [None] * len(units)
     tokens: Sequence[int | None] = [None] * len(units)
-    reliability = context.once(annotator_verdicts).scores.reliability
-    if offsets is not None:
-        tokens = (units - offsets[items]).tolist()
-        sentences = show_sentences(inputs, items, units - offsets[items], reliability)
-    votes = _votes(inputs, units, reliability)
-    rows = zip(units.tolist(), items.tolist(), expected_wrong.tolist(), tokens, sentences, votes, strict=True)
-    return tuple(
-        _show_item(context, i, s, expected_wrong=wrong, token=token, sentence=sentence, votes=found)
-        for i, s, wrong, token, sentence, found in rows
-    )
-
-
-def _show_item(
-    context: Context,
-    i: int,
-    s: int,
-    *,
-    expected_wrong: float,
-    token: int | None,
-    sentence: TaggedSentence | None,
-    votes: tuple[tuple[Vote, ...], int],
-) -> ShownItem:
-    inputs, names = context.inputs, context.inputs.class_names
-    answer = int(inputs.estimate.answer[i])
-    has_answer, (shown_votes, n_votes) = answer >= 0, votes
-    text, is_cut = _text(inputs, s, context.limits.text)
-    return ShownItem(
-        name=str(inputs.labels.items[s]),
-        text=text,
-        is_cut=is_cut or (sentence is not None and len(sentence.tokens) < sentence.n_tokens),
-        answer=names[answer] if token is None and has_answer else None,
-        confidence=round_figure(inputs.estimate.beliefs[i, answer]) if has_answer else None,
-        expected_wrong=round(expected_wrong, 6),
-        beliefs=_beliefs(inputs, i),
-        token=token,
-        votes=shown_votes,
-        n_votes=n_votes,
-        gold=inputs.gold_name(i),
-        sentence=sentence,
-        evidence=context.evidence.get(i),
-    )
-
-
-def _text(inputs: ReportInputs, s: int, length: int) -> tuple[str | None, bool]:
-    """Return the text of a document, and whether it was cut."""
-    text = inputs.text(s)
-    return (None, False) if text is None else (text[:length], len(text) > length)
-
-
-def _beliefs(inputs: ReportInputs, i: int) -> tuple[Belief, ...]:
-    q = inputs.estimate.beliefs[i]
-    order = np.argsort(-q, kind="stable")[:MOST_BELIEFS].tolist()
-    return tuple(Belief(name=inputs.class_names[k], share=round(float(q[k]), 6)) for k in order)
-
-
-def _votes(inputs: ReportInputs, units: Ints, reliability: Floats) -> Iterator[tuple[tuple[Vote, ...], int]]:
-    """Yield the first votes of every unit, and how many there are."""
-    labels, names = inputs.labels, inputs.class_names
+    if labels.offsets is not None:
+        tokens = (units - labels.offsets[items]).tolist()
+        sentences = show_sentences(inputs, items, units - labels.offsets[items], reliability)
     # Labels are sorted by unit: those of a unit are a range of rows.
-    ends = (np.searchsorted(labels.unit, units, side=side).tolist() for side in ("left", "right"))
-    for begin, end in zip(*ends, strict=True):
-        rows = slice(begin, min(end, begin + MOST_VOTES))
-        annotators = labels.annotator[rows].tolist()
-        weights = [1.0] * len(annotators) if labels.weight is None else labels.weight[rows].tolist()
-        votes = tuple(
-            Vote(
-                annotator=str(labels.annotators[j]),
-                label=names[k],
-                weight=weight,
-                reliability=round_figure(reliability[j]),
+    begins, ends = (np.searchsorted(labels.unit, units, side=side).tolist() for side in ("left", "right"))
+    shown = []
+    for n, (i, s) in enumerate(zip(units.tolist(), items.tolist(), strict=True)):
+        answer, text, sentence = int(estimate.answer[i]), inputs.text(s), sentences[n]
+        likeliest = np.argsort(-estimate.beliefs[i], kind="stable")[:MOST_BELIEFS].tolist()
+        is_cut = len(sentence.tokens) < sentence.n_tokens if sentence is not None else len(text or "") > length
+        shown.append(
+            ShownItem(
+                name=str(labels.items[s]),
+                text=None if text is None else text[:length],
+                is_cut=is_cut,
+                answer=names[answer] if labels.offsets is None and answer != NO_ANSWER else None,
+                confidence=round_figure(estimate.beliefs[i, answer]) if answer != NO_ANSWER else None,
+                expected_wrong=round(float(expected_wrong[n]), 6),
+                beliefs=tuple(Belief(name=names[k], share=round(float(estimate.beliefs[i, k]), 6)) for k in likeliest),
+                token=tokens[n],
+                votes=tuple(
+                    Vote(
+                        annotator=str(labels.annotators[int(labels.annotator[row])]),
+                        label=names[labels.label[row]],
+                        weight=1.0 if labels.weight is None else float(labels.weight[row]),
+                        reliability=round_figure(reliability[labels.annotator[row]]),
+                    )
+                    for row in range(begins[n], min(ends[n], begins[n] + MOST_VOTES))
+                ),
+                n_votes=ends[n] - begins[n],
+                gold=inputs.gold_name(i),
+                sentence=sentence,
+                evidence=context.evidence.get(i),
             )
-            for j, k, weight in zip(annotators, labels.label[rows].tolist(), weights, strict=True)
         )
-        yield votes, end - begin
+    return tuple(shown)
 
 
 # Which labels to check: how sure the answers are, the items most in doubt, and gold that is probably wrong.
@@ -528,7 +477,8 @@ def compute_labels(context: Context) -> LabelFindings:
     estimate = inputs.estimate
     confidence, n_answered = estimate.confidence[estimate.answered], int(estimate.answered.sum())
     thresholds = price_thresholds(confidence)
-    check_below = choose_threshold(thresholds, n_answered)
+    worth = worth_checking(thresholds, n_answered)
+    check_below = None if worth is None else worth.confidence
     total, n_tied = float(doubts.wrong.sum()), int(find_ties(estimate).sum())
     suspects = doubts.suspects
     return LabelFindings(
@@ -546,9 +496,7 @@ def compute_labels(context: Context) -> LabelFindings:
         n_gold_mistakes=len(suspects),
         sure=SURE,
         text_length=context.limits.text,
-        findings=sort_by_importance(
-            _findings(inputs, total, worth_checking(thresholds, check_below), n_tied=n_tied, n_suspects=len(suspects))
-        ),
+        findings=sort_by_importance(_findings(inputs, total, worth, n_tied=n_tied, n_suspects=len(suspects))),
     )
 
 
@@ -556,26 +504,22 @@ def price_thresholds(confidence: Floats) -> tuple[Threshold, ...]:
     """For each threshold, how many answers lie below it and how many of these are expected to be wrong."""
     wrong = 1.0 - confidence
     total = float(wrong.sum())
-    rows = []
-    for level in THRESHOLDS:
-        below = confidence < level
-        expected = float(wrong[below].sum())
-        share = round_figure(expected / total) if total > ANY_DOUBT else None
-        rows.append(
-            Threshold(confidence=level, n_below=int(below.sum()), expected_wrong=round(expected, 6), share_found=share)
+    found = [(level, confidence < level) for level in THRESHOLDS]
+    return tuple(
+        Threshold(
+            confidence=level,
+            n_below=int(below.sum()),
+            expected_wrong=round(float(wrong[below].sum()), 6),
+            share_found=round_figure(float(wrong[below].sum()) / total) if total > ANY_DOUBT else None,
         )
-    return tuple(rows)
+        for level, below in found
+    )
 
 
-def choose_threshold(thresholds: tuple[Threshold, ...], n: int) -> float | None:
-    """The lowest confidence below which half of the mistakes are expected; None where all n answers lie below it."""
+def worth_checking(thresholds: tuple[Threshold, ...], n: int) -> Threshold | None:
+    """The lowest threshold below which half of the mistakes are expected; None where all n answers lie below it."""
     worth = next((row for row in thresholds if (row.share_found or 0.0) >= WORTH_CHECKING), None)
-    return None if worth is None or worth.n_below >= n else worth.confidence
-
-
-def worth_checking(thresholds: tuple[Threshold, ...], confidence: float | None) -> Threshold | None:
-    """Return what checking below the chosen confidence would cost and find."""
-    return next((row for row in thresholds if row.confidence == confidence), None)
+    return None if worth is None or worth.n_below >= n else worth
 
 
 def split_at(histogram: Histogram, confidence: Floats, threshold: float | None) -> Histogram:
@@ -662,26 +606,27 @@ def _gold_finding(inputs: ReportInputs, n_suspects: int) -> ReportFinding:
 def _expected_wrong_finding(inputs: ReportInputs, total: float, worth: Threshold | None) -> ReportFinding:
     """Return how many answers are wrong, by the beliefs and by gold, and what it takes to find half of them."""
     n, label = int(inputs.estimate.answered.sum()), "label" if inputs.task is TaskKind.documents else "tag"
-    of_all, by_gold = f"of {pluralise(n, label)}", _wrong_by_gold(inputs)
+    of_all, by_gold = f"of {pluralise(n, label)}", ""
+    judged = inputs.known & inputs.estimate.answered
+    if inputs.gold is not None and judged.any():
+        wrong = int((inputs.estimate.answer[judged] != inputs.gold[judged]).sum())
+        by_gold = f" (by gold {wrong:,} of {int(judged.sum()):,} {'is' if wrong == 1 else 'are'})"
     if total <= ANY_DOUBT:
         text = f"The method doubts none {of_all}{by_gold}."
         return ReportFinding(text, Urgency.know, importance=80)
     text = f"{_likely_wrong(inputs, total, label)}{by_gold}"
     first = mistakes_by_rank(inputs.labels, inputs.estimate)
     if first:
-        shares = ", ".join(f"{_share_range(low, high)} in the first {size}" for size, low, high in first)
-        text += f". Check the items in the order of doubt: of the mistakes, {shares} should be there"
+        ranges = []
+        for size, *ends in first:
+            few, many = (percent(share) for share in sorted(ends))
+            ranges.append(f"{few if few == many else f'{few} to {many}'} in the first {size}")
+        text += f". Check the items in the order of doubt: of the mistakes, {', '.join(ranges)} should be there"
     elif worth is not None:
         which = "the one" if worth.n_below == 1 else f"the {worth.n_below:,}"
         found = percent(worth.share_found)
         text += f". Check {which} below {percent(worth.confidence)} confidence: {found} of the mistakes should be there"
     return ReportFinding(f"{text}.", Urgency.act if total > MANY * n else Urgency.look, importance=80)
-
-
-def _share_range(low: float, high: float) -> str:
-    """Write two shares as a range, or as one if they are the same in percent."""
-    few, many = percent(min(low, high)), percent(max(low, high))
-    return few if few == many else f"{few} to {many}"
 
 
 def _likely_wrong(inputs: ReportInputs, total: float, label: str) -> str:
@@ -698,14 +643,6 @@ def _likely_wrong(inputs: ReportInputs, total: float, label: str) -> str:
     known = n - expected.n
     unknown = f" whose truth is not known (that of {known:,} is)" if known else ""
     return describe_range(expected, label, which=unknown)
-
-
-def _wrong_by_gold(inputs: ReportInputs) -> str:
-    judged = inputs.known & inputs.estimate.answered
-    if inputs.gold is None or not judged.any():
-        return ""
-    wrong = int((inputs.estimate.answer[judged] != inputs.gold[judged]).sum())
-    return f" (by gold {wrong:,} of {int(judged.sum()):,} {'is' if wrong == 1 else 'are'})"
 
 
 # The items of the page of labels as data for its script: compact and within a budget.

@@ -12,21 +12,20 @@ from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Answers
 from crowdlogic.data.tagging import Scheme, parse_tags, tags_to_spans
 from crowdlogic.data.wording import percent, pluralise, shorten_name
-from crowdlogic.metrics.agreement import Agreement, agreement
+from crowdlogic.metrics.agreement import agreement
 from crowdlogic.metrics.calibration import calibration_error, tie_credit
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import credible_interval
 from crowdlogic.reporting.charts import (
     DotRow,
-    Mark,
     Plot,
-    ReliabilityBin,
     calibration_chart,
     dot_plot,
     format_percent,
     histogram_chart,
 )
 from crowdlogic.reporting.findings import (
+    CalibrationBin,
     Histogram,
     Quantity,
     ReportFinding,
@@ -34,6 +33,8 @@ from crowdlogic.reporting.findings import (
     Urgency,
     count_histogram,
     round_figure,
+    round_quantity,
+    share_with_interval,
     sort_by_importance,
 )
 from crowdlogic.reporting.inputs import Context, ReportInputs
@@ -99,29 +100,6 @@ class Score:
     figure: Quantity
     majority: float | None
     n: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class CalibrationBin:
-    """Units whose confidence lies in [low, high).
-
-    Attributes:
-        low: Lower end.
-        high: Upper end.
-        n: How many units there are.
-        confidence: Their mean confidence; None without any.
-        accuracy: The share that is right; None without any.
-        accuracy_low: Lower end of its 95% interval.
-        accuracy_high: Upper end of it.
-    """
-
-    low: float
-    high: float
-    n: int
-    confidence: float | None
-    accuracy: float | None
-    accuracy_low: float | None = None
-    accuracy_high: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +191,16 @@ def compute_overview(context: Context) -> OverviewFindings:
     inputs = context.inputs
     labels, estimate = inputs.labels, inputs.estimate
     per_item = np.bincount(labels.annotations()[0], minlength=len(labels.items))
-    coefficients = tuple(map(_coefficient, agreement(labels, level=LEVEL, seed=context.seed)))
+    coefficients = tuple(
+        Coefficient(
+            name=one.name,
+            title=one.title,
+            figure=round_quantity(one.value, one.low, one.high),
+            level=one.level,
+            reason=one.reason,
+        )
+        for one in agreement(labels, level=LEVEL, seed=context.seed)
+    )
     classes, scores = class_shares(inputs), compute_scores(inputs, seed=context.seed)
     has_gold = inputs.gold is not None and labels.n_classes > 0
     gold_of_answers = np.where(estimate.answered, np.asarray(inputs.gold), UNKNOWN) if has_gold else None
@@ -253,11 +240,6 @@ def compute_overview(context: Context) -> OverviewFindings:
     )
 
 
-def _coefficient(one: Agreement) -> Coefficient:
-    figure = Quantity(round_figure(one.value), low=round_figure(one.low), high=round_figure(one.high))
-    return Coefficient(name=one.name, title=one.title, figure=figure, level=one.level, reason=one.reason)
-
-
 def class_shares(inputs: ReportInputs) -> tuple[ClassShare, ...]:
     """Return how common each class is among votes, answers, beliefs and gold."""
     labels, estimate = inputs.labels, inputs.estimate
@@ -291,16 +273,15 @@ def compute_scores(inputs: ReportInputs, *, seed: int = 0) -> tuple[Score, ...]:
     if inputs.task is TaskKind.spans:
         n_spans = len(tags_to_spans(inputs.gold, np.asarray(labels.offsets), parse_tags(labels.classes), Scheme.conll))
         return tuple(
-            Score(name=name, figure=Quantity(round_figure(ours[name])), majority=round_figure(votes[name]), n=n_spans)
+            Score(name=name, figure=round_quantity(ours[name]), majority=round_figure(votes[name]), n=n_spans)
             for name in (f"F1 {scheme}" for scheme in Scheme)
         )
     n = int((inputs.known & inputs.estimate.answered).sum())
     if not n:
         return ()
-    figure = Quantity(round_figure(ours["accuracy"]))
+    figure = round_quantity(ours["accuracy"])
     if inputs.task is TaskKind.documents:  # the tokens of a sentence depend on each other, so they get no interval
-        low, high = credible_interval(np.array([ours["accuracy"] * n]), np.array([float(n)]), LEVEL)
-        figure = Quantity(figure.value, low=round_figure(low[0]), high=round_figure(high[0]))
+        figure = share_with_interval(ours["accuracy"] * n, n, LEVEL)
     return (Score(name="accuracy", figure=figure, majority=round_figure(votes["accuracy"]), n=n),)
 
 
@@ -355,23 +336,20 @@ def agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> ReportFinding
 
 def score_findings(inputs: ReportInputs, scores: tuple[Score, ...], error: float | None) -> Iterator[ReportFinding]:
     """Yield how right the answers are by gold, how far confidences can be relied on, and whether the fit converged."""
-    yield from (_score_finding(score, inputs.task) for score in scores[:1])
+    for score in scores[:1]:
+        value, votes = score.figure.value or 0.0, score.majority
+        what = "of the answers are right by gold" if score.name == "accuracy" else "span F1 by gold"
+        counted = {TaskKind.documents: "item", TaskKind.tags: "token", TaskKind.spans: "gold span"}[inputs.task]
+        majority = "" if votes is None else f"; majority vote would give {100 * votes:.1f}%"
+        severity = Urgency.look if votes is not None and value < votes else Urgency.know
+        text = f"{100 * value:.1f}% {what} ({pluralise(score.n, counted)}){majority}."
+        yield ReportFinding(text, severity, importance=70)
     if error is not None and error > HIGH_CALIBRATION_ERROR:
         text = f"Confidences are off by {percent(error)} on average, measured by gold: do not take them literally."
         yield ReportFinding(text, Urgency.look, importance=45)
     if not inputs.estimate.converged:
         text = f"{inputs.estimate.method} did not converge: allow more iterations before relying on it."
         yield ReportFinding(text, Urgency.act, importance=75)
-
-
-def _score_finding(score: Score, task: TaskKind) -> ReportFinding:
-    value, votes = score.figure.value or 0.0, score.majority
-    what = "of the answers are right by gold" if score.name == "accuracy" else "span F1 by gold"
-    counted = {TaskKind.documents: "item", TaskKind.tags: "token", TaskKind.spans: "gold span"}[task]
-    majority = "" if votes is None else f"; majority vote would give {100 * votes:.1f}%"
-    severity = Urgency.look if votes is not None and value < votes else Urgency.know
-    text = f"{100 * value:.1f}% {what} ({pluralise(score.n, counted)}){majority}."
-    return ReportFinding(text, severity, importance=70)
 
 
 def volume_findings(per_item: Ints) -> Iterator[ReportFinding]:
@@ -418,59 +396,35 @@ MAX_DRAWN_CLASSES = 24
 
 def draw_overview(found: OverviewFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
     """Return the plots of the overview."""
-    return {"main": [*_classes(found), *_agreement(found.agreement), *_labels_per_item(found), *_calibration(found)]}
-
-
-def _classes(found: OverviewFindings) -> Iterator[Plot]:
-    if not found.classes:
-        return
-    has_gold = any(one.gold_share is not None for one in found.classes)
-    kinds = ["what the method believes", "what was voted", *(["gold"] if has_gold else [])]
-    rows = [
-        DotRow(one.name, [Mark(v) for v in (one.posterior_share, one.vote_share, one.gold_share)[: len(kinds)]])
-        for one in found.classes[:MAX_DRAWN_CLASSES]
-    ]
-    yield dot_plot("classes", "How common each class is", rows, kinds, x="share", from_zero=True)
-
-
-def _agreement(coefficients: Sequence[Coefficient]) -> Iterator[Plot]:
-    if not coefficients:
-        return
-    rows = [
-        DotRow(
-            SHORT_TITLES.get(one.name, one.title), [Mark(one.figure.value, low=one.figure.low, high=one.figure.high)]
+    plots: list[Plot] = []
+    if found.classes:
+        shown = found.classes[:MAX_DRAWN_CLASSES]
+        kinds = {"what the method believes": "posterior_share", "what was voted": "vote_share", "gold": "gold_share"}
+        if all(one.gold_share is None for one in found.classes):
+            del kinds["gold"]
+        rows = [DotRow(one.name, [Quantity(getattr(one, kind)) for kind in kinds.values()]) for one in shown]
+        plots.append(dot_plot("classes", "How common each class is", rows, [*kinds], x="share", from_zero=True))
+    if found.agreement:
+        plots.append(
+            dot_plot(
+                "agreement",
+                "How far annotators agree",
+                [DotRow(SHORT_TITLES.get(one.name, one.title), [one.figure]) for one in found.agreement],
+                ["agreement"],
+                x=f"coefficient, with {format_percent(found.agreement[0].level)} interval",
+                show=lambda v: f"{v:.2f}",
+                from_zero=True,
+            )
         )
-        for one in coefficients
-    ]
-    yield dot_plot(
-        "agreement",
-        "How far annotators agree",
-        rows,
-        ["agreement"],
-        x=f"coefficient, with {format_percent(coefficients[0].level)} interval",
-        show=lambda v: f"{v:.2f}",
-        from_zero=True,
-    )
-
-
-def _labels_per_item(found: OverviewFindings) -> Iterator[Plot]:
-    histogram = found.labels_per_item
-    if len(histogram.edges) > 1:
+    if len(found.labels_per_item.edges) > 1:
         heading = "How many annotators an item has"
-        yield histogram_chart("labels-per-item", heading, histogram, x="annotators", y="items", whole=True)
-
-
-def _calibration(found: OverviewFindings) -> Iterator[Plot]:
-    bins = [
-        ReliabilityBin(confidence=b.confidence, right=b.accuracy, low=b.accuracy_low, high=b.accuracy_high, n=b.n)
-        for b in found.calibration
-        if b.confidence is not None and b.accuracy is not None
-    ]
-    if bins:
-        heading = "Are answers right as often as their confidence says?"
-        yield calibration_chart(
-            "calibration", heading, bins, x="confidence", y="share that is right, with 95% interval"
+        plots.append(
+            histogram_chart("labels-per-item", heading, found.labels_per_item, x="annotators", y="items", whole=True)
         )
+    if any(one.n for one in found.calibration):
+        heading, y = "Are answers right as often as their confidence says?", "share that is right, with 95% interval"
+        plots.append(calibration_chart("calibration", heading, found.calibration, x="confidence", y=y))
+    return {"main": plots}
 
 
 PAGE = Page(title="Overview", module=__name__, compute=compute_overview, draw=draw_overview)

@@ -11,9 +11,17 @@ from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.evidence import EvidenceSource, UnitEvidence
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.numerics.arrays import Ints
-from crowdlogic.reporting.charts import DotRow, Mark, Plot, dot_plot
-from crowdlogic.reporting.findings import Quantity, ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
-from crowdlogic.reporting.inputs import Context, ReportInputs
+from crowdlogic.reporting.charts import DotRow, Plot, dot_plot
+from crowdlogic.reporting.findings import (
+    Quantity,
+    ReportFinding,
+    TaskKind,
+    Urgency,
+    round_figure,
+    round_quantity,
+    sort_by_importance,
+)
+from crowdlogic.reporting.inputs import Context
 from crowdlogic.reporting.page import Page
 from crowdlogic.rules.audit import Outcome, RuleVerdict, kl
 from crowdlogic.store.estimates import decode_record
@@ -139,22 +147,32 @@ def compute_rules(context: Context) -> RuleFindings | None:
     if record is None or not record.audit:
         return None
     changed, audited = context.once(changed_units), [decode_record(RuleVerdict, row, RULES) for row in record.audit]
-    flips = _flips(context, changed[:MOST_EXPLAINED], audited)
     audits = sorted(audited, key=lambda one: (VERDICT_ORDER.index(one.outcome), -one.units))
-    right, wrong = _count_by_gold(inputs, changed)
-    rows = tuple(
-        _row(one, [flip for flip in flips if flip.rule == one.rule], has_gold=right is not None) for one in audits
-    )
+    flips = tuple(_flip(context, int(i), audited) for i in changed[:MOST_EXPLAINED])
+
+    # Changes that gold calls right, and those it calls wrong; None without gold.
+    without, wanted = (inputs.views[view].argmax(axis=1) for view in ("q_a", "q_b"))
+    answer = inputs.estimate.answer
+    by_gold: GoldCounts = None, None
+    if inputs.gold is not None:
+        gold = inputs.gold[changed]
+        is_right, was_right = (((one[changed] == gold) & (gold != UNKNOWN)).sum() for one in (answer, without))
+        by_gold = int(is_right), int(was_right)
+    # Units that the rules alone would answer otherwise, and whose answer is nevertheless that without the rules.
+    n_resisted = int(((without != wanted) & (without == answer)).sum())
     return RuleFindings(
-        rows=rows[: context.limits.rules],
+        rows=tuple(
+            _row(one, [flip for flip in flips if flip.rule == one.rule], has_gold=inputs.gold is not None)
+            for one in audits[: context.limits.rules]
+        ),
         n_rules=len(audits),
         n_units=inputs.labels.n_units,
         flips=flips[:MOST_FLIPS],
         n_flips=len(changed),
-        flips_right=right,
-        flips_wrong=wrong,
-        n_resisted=(n_resisted := _count_resisted(inputs)),
-        findings=sort_by_importance((*_findings(audits, len(changed), (right, wrong)), *_resisted_finding(n_resisted))),
+        flips_right=by_gold[0],
+        flips_wrong=by_gold[1],
+        n_resisted=n_resisted,
+        findings=sort_by_importance(_findings(audits, len(changed), by_gold, n_resisted)),
     )
 
 
@@ -177,39 +195,17 @@ def changed_units(context: Context) -> Ints:
     return units[np.argsort(-kl(q_b[units], q_a[units]), kind="stable")]
 
 
-def _count_resisted(inputs: ReportInputs) -> int:
-    """Units that the rules alone would answer otherwise, and whose answer is nevertheless that without the rules."""
-    without, wanted = (inputs.views[view].argmax(axis=1) for view in ("q_a", "q_b"))
-    return int(((without != wanted) & (without == inputs.estimate.answer)).sum())
-
-
-def _count_by_gold(inputs: ReportInputs, changed: Ints) -> GoldCounts:
-    """Of the changed answers, how many were made right by gold, and how many wrong."""
-    if inputs.gold is None:
-        return None, None
-    gold = inputs.gold[changed]
-    before, after = inputs.views["q_a"][changed].argmax(axis=1), inputs.estimate.answer[changed]
-    known = gold != UNKNOWN
-    return int((known & (after == gold)).sum()), int((known & (before == gold)).sum())
-
-
-def _flips(context: Context, units: Ints, audits: Sequence[RuleVerdict]) -> tuple[Flip, ...]:
-    """Changed answers in detail."""
-    inputs, names = context.inputs, context.inputs.class_names
-    before, after = inputs.views["q_a"][units].argmax(axis=1).tolist(), inputs.estimate.answer[units].tolist()
-    items = inputs.labels.item_of_unit[units].tolist()
-    return tuple(
-        _flip(context, i, s, before=names[b], after=names[a], audits=audits)
-        for i, s, b, a in zip(units.tolist(), items, before, after, strict=True)
-    )
-
-
-def _flip(context: Context, i: int, s: int, *, before: str, after: str, audits: Sequence[RuleVerdict]) -> Flip:
-    inputs, offsets = context.inputs, context.inputs.labels.offsets
+def _flip(context: Context, i: int, audits: Sequence[RuleVerdict]) -> Flip:
+    """Return the changed answer of unit i in detail."""
+    inputs, corpus, offsets = context.inputs, context.inputs.corpus, context.inputs.labels.offsets
+    s = int(inputs.labels.item_of_unit[i])
+    before = inputs.class_names[int(inputs.views["q_a"][i].argmax())]
+    after = inputs.class_names[int(inputs.estimate.answer[i])]
     rule, bits = strongest_rule(context.evidence.get(i), before, after, audits)
+    text = inputs.text(s) if corpus is None or corpus.tokens is None else corpus.tokens[i]
     return Flip(
         item=str(inputs.labels.items[s]),
-        text=_text(context, i, s),
+        text=None if text is None else text[: context.limits.text],
         token=None if offsets is None else i - int(offsets[s]),
         before=before,
         after=after,
@@ -217,13 +213,6 @@ def _flip(context: Context, i: int, s: int, *, before: str, after: str, audits: 
         rule=rule,
         bits=bits,
     )
-
-
-def _text(context: Context, i: int, s: int) -> str | None:
-    corpus, text = context.inputs.corpus, context.inputs.text(s)
-    if corpus is not None and corpus.tokens is not None:
-        return corpus.tokens[i]
-    return None if text is None else text[: context.limits.text]
 
 
 def strongest_rule(
@@ -255,7 +244,7 @@ def _row(one: RuleVerdict, pushed: list[Flip], *, has_gold: bool) -> RuleRow:
         n_units=one.units,
         coverage=round(one.coverage, 6),
         cases=one.informed,
-        satisfaction=Quantity(round_figure(one.holds), low=round_figure(one.low), high=round_figure(one.high)),
+        satisfaction=round_quantity(one.holds, one.low, one.high),
         chance=round_figure(one.chance),
         weight=one.weight,
         new_weight=one.new_weight,
@@ -268,7 +257,9 @@ def _row(one: RuleVerdict, pushed: list[Flip], *, has_gold: bool) -> RuleRow:
     )
 
 
-def _findings(audits: Sequence[RuleVerdict], n_flips: int, by_gold: GoldCounts) -> Iterator[ReportFinding]:
+def _findings(
+    audits: Sequence[RuleVerdict], n_flips: int, by_gold: GoldCounts, n_resisted: int
+) -> Iterator[ReportFinding]:
     by_outcome = {outcome: [one for one in audits if one.outcome is outcome] for outcome in Outcome}
     for one in by_outcome[Outcome.contradicts]:
         text = f"The rule {shorten_name(one.rule)} contradicts the labels. {one.reason}"
@@ -285,24 +276,16 @@ def _findings(audits: Sequence[RuleVerdict], n_flips: int, by_gold: GoldCounts) 
     if idle := len(by_outcome[Outcome.no_effect]):
         text = f"{idle:,} of {pluralise(len(audits), 'rule')} hold no more often than by chance."
         yield ReportFinding(text, Urgency.know, importance=22)
-    if n_flips and len(audits) > 1:
-        yield _together_finding(n_flips, by_gold)
-
-
-def _together_finding(n_flips: int, by_gold: GoldCounts) -> ReportFinding:
-    """Return what all rules together do: by gold they may do harm though each looked well alone."""
-    right, wrong = by_gold
-    text = f"Together the rules changed {pluralise(n_flips, 'answer')}"
-    if right is None or wrong is None:
-        return ReportFinding(f"{text}.", Urgency.know, importance=28)
-    text = f"{text}: by gold {right:,} from wrong to right and {wrong:,} from right to wrong."
-    if wrong - right <= STANDARD_ERRORS * (wrong + right) ** 0.5:
-        return ReportFinding(text, Urgency.know, importance=28)
-    return ReportFinding(f"{text} Here they do more harm than good.", Urgency.act, importance=86)
-
-
-def _resisted_finding(n_resisted: int) -> Iterator[ReportFinding]:
-    """Yield where the rules pulled in vain."""
+    if n_flips and len(audits) > 1:  # together they may do harm by gold though each looked well alone
+        right, wrong = by_gold
+        text, does_harm = f"Together the rules changed {pluralise(n_flips, 'answer')}", False
+        if right is not None and wrong is not None:
+            text += f": by gold {right:,} from wrong to right and {wrong:,} from right to wrong"
+            does_harm = wrong - right > STANDARD_ERRORS * (wrong + right) ** 0.5
+        if does_harm:
+            yield ReportFinding(f"{text}. Here they do more harm than good.", Urgency.act, importance=86)
+        else:
+            yield ReportFinding(f"{text}.", Urgency.know, importance=28)
     if n_resisted:
         answers = pluralise(n_resisted, "more answer")
         text = f"The rules also pulled at {answers}, but the labels and the classifier outweighed them."
@@ -322,7 +305,7 @@ def draw_rules(found: RuleFindings, task: TaskKind) -> Mapping[str, Sequence[Plo
     rows = [
         DotRow(
             f"rule {number}",
-            [Mark(row.satisfaction.value, low=row.satisfaction.low, high=row.satisfaction.high), Mark(row.chance)],
+            [row.satisfaction, Quantity(row.chance)],
         )
         for number, row in enumerate(found.rows[:MOST_ROWS], 1)
     ]

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.wording import pluralise
 from crowdlogic.metrics.scores import accuracy
 from crowdlogic.metrics.spans import span_scores
-from crowdlogic.reporting.charts import Curve, DotRow, Mark, Plot, dot_plot, format_percent, line_chart
-from crowdlogic.reporting.findings import ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
+from crowdlogic.reporting.charts import Curve, DotRow, Plot, dot_plot, format_percent, line_chart
+from crowdlogic.reporting.findings import Quantity, ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
 from crowdlogic.reporting.inputs import Context, ReportInputs
 from crowdlogic.reporting.page import Page
 from crowdlogic.store.runs import RunRecord
@@ -185,17 +184,12 @@ def explain_stop(record: RunRecord, chosen: int, criterion: str | None) -> str:
     else:
         stopped = f"The model stopped learning after {pluralise(done, 'epoch')}: {what} no longer got better."
     if record.refit_history:
-        return f"{stopped} It then learnt once more, from all labels{_describe_refit(record)}."
+        averaged_from, length = record.config["outcome"].get("averaged_from"), len(record.refit_history)
+        averaged = f"; what it knew after epochs {averaged_from} to {length} was averaged"
+        again = f"{pluralise(length, 'epoch')}{'' if averaged_from is None else averaged}"
+        return f"{stopped} It then learnt once more, from all labels, for {again}."
     best = "No other epoch was clearly better than" if by_labels else "The best score was that of"
     return f"{stopped} {best} epoch {chosen}, which is kept."
-
-
-def _describe_refit(record: RunRecord) -> str:
-    """Return how long the refit on all labels took, and whether its weights were averaged."""
-    averaged_from, length = record.config["outcome"].get("averaged_from"), len(record.refit_history)
-    if averaged_from is None:
-        return f", for {pluralise(length, 'epoch')}"
-    return f", for {pluralise(length, 'epoch')}; what it knew after epochs {averaged_from} to {length} was averaged"
 
 
 def score_title(name: str) -> str:
@@ -212,26 +206,21 @@ def score_views(inputs: ReportInputs) -> tuple[ViewScore, ...]:
     """Return each view of the training items against gold; empty without gold."""
     if inputs.gold is None or not inputs.known.any():
         return ()
-    return tuple(
-        ViewScore(name=name, title=title, score=round_figure(_score(inputs, inputs.views[name])))
-        for name, title in VIEW_TITLES.items()
-    )
-
-
-def _score(inputs: ReportInputs, beliefs: Beliefs) -> float:
-    gold, answer = np.asarray(inputs.gold), beliefs.argmax(axis=1).astype(np.int32)
-    if inputs.task is TaskKind.spans:
-        return float(span_scores(gold, answer, np.asarray(inputs.labels.offsets), inputs.labels.classes).f1)
-    return float(accuracy(gold, answer))
+    gold, offsets, found = np.asarray(inputs.gold), inputs.labels.offsets, []
+    for name, title in VIEW_TITLES.items():
+        answer = inputs.views[name].argmax(axis=1).astype(np.int32)
+        if inputs.task is TaskKind.spans:
+            score = float(span_scores(gold, answer, np.asarray(offsets), inputs.labels.classes).f1)
+        else:
+            score = float(accuracy(gold, answer))
+        found.append(ViewScore(name=name, title=title, score=round_figure(score)))
+    return tuple(found)
 
 
 def watched_scores(record: RunRecord, chosen: int) -> tuple[StudentTeacher, ...]:
     """Return the scores of student and teacher on the watched items, at the epoch that answers."""
-    row = (
-        record.refit_history[-1]
-        if record.refit_history
-        else next((row for row in record.history if row["epoch"] == chosen), {})
-    )
+    at_chosen = (row for row in record.history if row["epoch"] == chosen)
+    row = record.refit_history[-1] if record.refit_history else next(at_chosen, {})
     scores = row.get("scores") or {}
     parts = (name.rpartition(" ") for name in scores)
     names = dict.fromkeys(name for name, _, who in parts if who in ("student", "teacher"))
@@ -245,15 +234,12 @@ def watched_scores(record: RunRecord, chosen: int) -> tuple[StudentTeacher, ...]
     )
 
 
-def _best_epoch(record: RunRecord) -> int:
-    """Return the epoch with the best stopping score; a later one may be kept if it is statistically as good."""
-    scores = [round_figure(row.get("stopping")) for row in record.history]
-    return int(np.argmax([-np.inf if score is None else score for score in scores])) + 1
-
-
 def _late_findings(record: RunRecord, chosen: int, criterion: str | None) -> Iterator[ReportFinding]:
     most = _limits(record).get("epochs")
-    best = _best_epoch(record) if criterion == HELD_OUT else chosen
+    best = chosen
+    if criterion == HELD_OUT:  # a later epoch is kept if it is statistically as good as the best
+        scores = [round_figure(row.get("stopping")) for row in record.history]
+        best = int(np.argmax([-np.inf if score is None else score for score in scores])) + 1
     if criterion is not None and most is not None and len(record.history) >= most and best > LATE * most:
         text = f"The best of {pluralise(most, 'epoch')} was number {best}: more epochs may do better."
         yield ReportFinding(text, Urgency.look, importance=33)
@@ -290,71 +276,54 @@ FAR = "How far the classifier is from what it should say (loss)"
 
 def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
     """Return the plots of the page of training."""
-    stopping = _points(found, lambda epoch: epoch.stopping)
-    heading = f"What decides when to stop: {found.stopping_name}"
-    loss = [Curve("loss", _points(found, lambda epoch: epoch.loss))]
-    converging = [Curve("answers that changed", _points(found, lambda epoch: epoch.change))]
+
+    def points(figure: Callable[[EpochRow], float | None]) -> list[tuple[float, float]]:
+        return [(epoch.epoch, value) for epoch in found.epochs if (value := figure(epoch)) is not None]
+
+    def by_epoch(
+        name: str, heading: str, curves: Sequence[Curve], y: str, show: Callable[[float], str] = format_percent
+    ) -> Iterator[Plot]:
+        drawn = [curve for curve in curves if curve.points]
+        if drawn:
+            yield line_chart(name, heading, drawn, x="epoch", y=y, chosen=found.chosen, show=show)
+
+    def three_digits(value: float) -> str:
+        return f"{value:.3g}"
+
+    # A stopping score that is one of the scores is drawn among these, otherwise on its own.
+    stopping = Curve(found.stopping_name, points(lambda epoch: epoch.stopping))
+    scores = [
+        Curve(title, points(lambda epoch, n=n: epoch.scores[n]))  # type: ignore[misc]
+        for n, title in enumerate(found.score_titles)
+    ]
+    if found.stops_by_score and stopping.points not in [curve.points for curve in scores]:
+        scores.insert(0, stopping)
+    log_likelihood = [] if found.stops_by_score else [stopping]
+    converging = [Curve("answers that changed", points(lambda epoch: epoch.change))]
     if found.has_rules:
-        converging.append(Curve("weight of the rules", _points(found, lambda epoch: epoch.k)))
-    log_likelihood = [] if found.stops_by_score else [Curve(found.stopping_name, stopping)]
-    main = [
-        *_by_epoch(found, "scores", "Scores by epoch", _scores(found, stopping), y=found.score_name),
-        *_by_epoch(found, "stopping", heading, log_likelihood, y=BY_LABEL, show=_three_digits),
-        *_by_epoch(found, "loss", FAR, loss, y="mean loss, less is better", show=_three_digits),
-        *_by_epoch(found, "convergence", "Convergence of the answers", converging, y="share"),
-        *_views(found),
-        *_student_and_teacher(found),
+        converging.append(Curve("weight of the rules", points(lambda epoch: epoch.k)))
+    loss = [Curve("loss", points(lambda epoch: epoch.loss))]
+    heading = f"What decides when to stop: {found.stopping_name}"
+    plots = [
+        *by_epoch("scores", "Scores by epoch", scores, found.score_name),
+        *by_epoch("stopping", heading, log_likelihood, BY_LABEL, three_digits),
+        *by_epoch("loss", FAR, loss, "mean loss, less is better", three_digits),
+        *by_epoch("convergence", "Convergence of the answers", converging, "share"),
     ]
-    return {"main": main}
 
-
-def _points(found: TrainingFindings, figure: Callable[[EpochRow], float | None]) -> list[tuple[float, float]]:
-    """(epoch, figure) where there is a figure."""
-    return [(epoch.epoch, value) for epoch in found.epochs if (value := figure(epoch)) is not None]
-
-
-def _scores(found: TrainingFindings, stopping: list[tuple[float, float]]) -> list[Curve]:
-    """Return a curve for each score, and for the stopping score where that is a score and not among them."""
-    points = [
-        [(epoch.epoch, score) for epoch in found.epochs if (score := epoch.scores[n]) is not None]
-        for n in range(len(found.score_names))
-    ]
-    curves = [Curve(title, line) for title, line in zip(found.score_titles, points, strict=True)]
-    is_new = found.stops_by_score and stopping not in points
-    return [Curve(found.stopping_name, stopping), *curves] if is_new else curves
-
-
-def _by_epoch(
-    found: TrainingFindings,
-    name: str,
-    heading: str,
-    curves: Sequence[Curve],
-    *,
-    y: str,
-    show: Callable[[float], str] = format_percent,
-) -> Iterator[Plot]:
-    drawn = [curve for curve in curves if curve.points]
-    if drawn:
-        yield line_chart(name, heading, drawn, x="epoch", y=y, chosen=found.chosen, show=show)
-
-
-def _three_digits(value: float) -> str:
-    return f"{value:.3g}"
-
-
-def _views(found: TrainingFindings) -> Iterator[Plot]:
-    rows = [DotRow(view.title, [Mark(view.score)]) for view in found.views if view.score is not None]
+    # What each source would have answered, and the classifier with and without the rules.
+    rows = [DotRow(view.title, [Quantity(view.score)]) for view in found.views if view.score is not None]
     if rows:
-        heading = "What each source would have answered"
-        yield dot_plot("views", heading, rows, [found.score_name], x=f"{found.score_name} against gold")
-
-
-def _student_and_teacher(found: TrainingFindings) -> Iterator[Plot]:
-    rows = [DotRow(one.name, [Mark(one.student), Mark(one.teacher)]) for one in found.watched]
+        heading, x = "What each source would have answered", f"{found.score_name} against gold"
+        plots.append(dot_plot("views", heading, rows, [found.score_name], x=x))
+    rows = [DotRow(one.name, [Quantity(one.student), Quantity(one.teacher)]) for one in found.watched]
     if rows:
-        kinds = ["alone (student)", "corrected by the rules (teacher)"]
-        heading = "The classifier alone, and corrected by the rules"
-        yield dot_plot("student-teacher", heading, rows, kinds, x=found.score_name)
+        heading, kinds = (
+            "The classifier alone, and corrected by the rules",
+            ["alone (student)", "corrected by the rules (teacher)"],
+        )
+        plots.append(dot_plot("student-teacher", heading, rows, kinds, x=found.score_name))
+    return {"main": plots}
 
 
 PAGE = Page(title="Training", module=__name__, compute=compute_training, draw=draw_training)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lark import Token, Tree
 
-from crowdlogic.rules.parser import Node, children, factors, first_token, flatten_chain, kind, signed_terms
+from crowdlogic.rules.parser import Node, children, flatten_chain, kind
 
 
 def name(text: str) -> Token:
@@ -27,25 +27,14 @@ def test_a_node_knows_its_production_and_its_children() -> None:
     assert children(name("a")) == []
 
 
-def test_a_chain_is_flattened_in_reading_order() -> None:
-    assert flatten_chain(nested("and", "a", ("&", "b"), ("&", "c")), "and") == ["a", "b", "c"]
-    assert flatten_chain(name("a"), "and") == ["a"]
+def test_a_chain_is_flattened_in_reading_order_with_its_operators() -> None:
+    chain = nested("sum", "a", ("-", "b"), ("+", "c"))
+
+    assert flatten_chain(chain, "sum") == [("", "a"), ("-", "b"), ("+", "c")]
+    assert flatten_chain(name("a"), "sum") == [("", "a")]
 
 
 def test_only_the_chain_of_that_joint_is_flattened() -> None:
     inner = nested("or", "a", ("|", "b"))
 
-    assert flatten_chain(Tree("and", [inner, Token("OPERATOR", "&"), name("c")]), "and") == [inner, "c"]
-
-
-def test_terms_of_a_sum_have_their_signs() -> None:
-    assert signed_terms(nested("sum", "a", ("-", "b"), ("+", "c"))) == [(1.0, "a"), (-1.0, "b"), (1.0, "c")]
-
-
-def test_factors_of_a_product_have_their_operators() -> None:
-    assert factors(nested("product", "a", ("/", "b"), ("*", "c"))) == [("*", "a"), ("/", "b"), ("*", "c")]
-
-
-def test_the_leftmost_token_is_found_past_what_is_left_out() -> None:
-    assert first_token(Tree("rule", [None, Tree("body", []), Tree("atom", [name("A"), name("B")])])) == "A"
-    assert first_token(Tree("rule", [])) == Token("$END", "")
+    assert flatten_chain(Tree("and", [inner, Token("OPERATOR", "&"), name("c")]), "and") == [("", inner), ("&", "c")]

@@ -6,10 +6,10 @@ import pytest
 from lark import Token, Tree
 
 from crowdlogic.errors import RuleError
-from crowdlogic.rules.parser import MAX_DEPTH, TermBuilder
+from crowdlogic.rules.parser import MAX_DEPTH, TOO_DEEP, TreeBuilder
 from crowdlogic.rules.syntax import Constant, GroupName, Variable
 
-BUILDER = TermBuilder("my.rules", ["1.0: A(X, 'y')", "", "2.0: B(X)   ", ""])
+BUILDER = TreeBuilder("my.rules", ["1.0: A(X, 'y')", "", "2.0: B(X)   ", ""])
 
 
 def token(kind: str, text: str, column: int = 8) -> Token:
@@ -70,7 +70,7 @@ def test_the_end_is_behind_the_last_line_that_says_something() -> None:
 
 
 def test_the_deepest_nesting_is_named() -> None:
-    message = str(BUILDER.too_deep(token("NAME", "A")))
+    message = str(BUILDER.error(token("NAME", "A"), TOO_DEEP))
 
     assert MAX_DEPTH == 100
     assert message.startswith("my.rules:1:8: parentheses and negations are nested more than 100 deep.")

@@ -54,56 +54,79 @@ def children(node: Node) -> list[Node]:
     return list(node.children) if isinstance(node, Tree) else []
 
 
-def first_token(tree: Tree[Token]) -> Token:
-    """Return the leftmost token of a tree."""
-    stack: list[Node | None] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Token):
-            return node
-        if node is not None:
-            stack.extend(reversed(node.children))
-    return Token("$END", "", line=1, column=1)
-
-
-def flatten_chain(node: Node, joint: str) -> list[Node]:
-    """Return the parts of a chain a & b & c, which the grammar nests to the left."""
+def flatten_chain(node: Node, joint: str) -> list[tuple[str, Node]]:
+    """Return the parts of a chain a + b - c, which the grammar nests to the left, each with the operator before it."""
     parts = []
     while kind(node) == joint:
-        node, _, last = children(node)
-        parts.append(last)
-    return [node, *reversed(parts)]
-
-
-def signed_terms(node: Node) -> list[tuple[float, Node]]:
-    """Return the parts of a chain a + b - c with their signs."""
-    parts = []
-    while kind(node) == "sum":
-        node, operator, last = children(node)
-        parts.append((-1.0 if str(operator) == "-" else 1.0, last))
-    return [(1.0, node), *reversed(parts)]
-
-
-def factors(node: Node) -> list[tuple[str, Node]]:
-    """Return the parts of a chain a * b / c with their operators."""
-    parts = []
-    while kind(node) == "product":
         node, operator, last = children(node)
         parts.append((str(operator), last))
-    return [("*", node), *reversed(parts)]
+    return [("", node), *reversed(parts)]
 
 
-# From nodes of the parse tree to atoms and terms, each with its place.
+# From the parse tree to our syntax tree: clauses, linear forms, and refusals by name.
+#
+# The grammar accepts one wide kind of expression; here it becomes a clause (body -> head) or a linear inequality.
+# The walk keeps its own depth and refuses nesting that no person writes, so that no text can exhaust the stack.
 
 ESCAPED = {"\\": "\\", "'": "'", '"': '"', "t": "\t", "n": "\n", "r": "\r"}
 
 MAX_DEPTH = 100
 """The deepest nesting of parentheses and negations."""
+TOO_DEEP = f"parentheses and negations are nested more than {MAX_DEPTH} deep."
+
+MAX_WEIGHT = 1e6
+"""A larger weight is meant as a hard rule."""
+
+MAX_NUMBER = 1e100
+"""No coefficient is larger; and none is infinite or no number."""
+
+ARITHMETIC = ("sum", "product", "minus", "scaled", "number", "cardinality", "function")
+
+WEIGHTED_AND_HARD = (
+    "a rule cannot have both a weight in front and a full stop at the end: it is either weighted or hard."
+)
+LOGIC_IN_ARITHMETIC = "logical connectives cannot be used in arithmetic; write a logical rule."
+REFUSED_IN_ARITHMETIC = {
+    "cardinality": "the cardinality |X| of PSL is not supported; write the number.",
+    "function": "@Max and @Min of PSL are not supported; write the number.",
+    "comparison": "a comparison cannot be used in an arithmetic rule.",
+    "bare": "an arithmetic rule consists of atoms and numbers.",
+} | dict.fromkeys(("implication", "disjunction", "conjunction", "negation", "relation"), LOGIC_IN_ARITHMETIC)
+"""Productions that cannot be part of a linear form, and the message."""
+
+Linear: TypeAlias = tuple[list[Summand], float]
+"""A linear form: coefficients times atoms, and a constant."""
+
+
+def scale(form: Linear, factor: float) -> Linear:
+    """Return a linear form times a number."""
+    summands, constant = form
+    return [replace(term, coefficient=term.coefficient * factor) for term in summands], constant * factor
 
 
 @dataclass(frozen=True)
-class TermBuilder:
-    """What turns nodes of one source into atoms and terms.
+class IncludedFile:
+    """Include 'file'."""
+
+    path: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class GroupDefinition:
+    """$NAME = {'a', 'b'}."""
+
+    name: str
+    members: tuple[Constant, ...]
+    place: Place
+
+
+Statement: TypeAlias = Rule | IncludedSet | IncludedFile | GroupDefinition
+
+
+@dataclass(frozen=True)
+class TreeBuilder:
+    """Converter of the parse trees of one source into syntax.
 
     Attributes:
         source: What to call the text in messages.
@@ -129,8 +152,195 @@ class TermBuilder:
 
     def at(self, node: Node) -> Place:
         """Return where a node begins."""
-        token = node if isinstance(node, Token) else first_token(node)
-        return self.place(token.line or 1, token.column or 1)
+        where = node if isinstance(node, Token) else node.meta
+        return self.place(getattr(where, "line", None) or 1, getattr(where, "column", None) or 1)
+
+    def error(self, node: Node, what: str) -> RuleError:
+        """Return the error for a node, which points at it."""
+        return rule_error(self.at(node), what)
+
+    def statement(self, tree: Tree[Token]) -> Statement:
+        """Return one statement: a rule, a group, or what it includes."""
+        if tree.data == "include":
+            return self._include(tree)
+        if tree.data != "group":
+            return self._rule(tree)
+        name, *members = [child for child in tree.children if isinstance(child, Token)]
+        if not members:
+            raise self.error(name, f"the group {name} has no members.")
+        return GroupDefinition(str(name)[1:], tuple(map(self.constant, members)), self.at(name))
+
+    def _include(self, tree: Tree[Token]) -> Statement:
+        weight_node, keyword, name, *rest = tree.children
+        tokens = [child for child in rest if isinstance(child, Token)]
+        hard = any(token.type == "PERIOD" for token in tokens)
+        if weight_node is not None and hard:
+            raise self.error(keyword, WEIGHTED_AND_HARD)
+        if isinstance(name, Token) and name.type == "STRING":
+            if weight_node is not None or hard:
+                raise self.error(keyword, "a file's rules have their own weights; write include 'file' alone.")
+            return IncludedFile(self.constant(name).value, self.at(keyword))
+        weight, insisted = (1.0, False) if weight_node is None else self._weight(weight_node)
+        arguments = tuple(self.constant(token).value for token in tokens if token.type == "STRING")
+        return IncludedSet(str(name), arguments, None if hard else weight, self.at(name), insisted)
+
+    def _rule(self, tree: Tree[Token]) -> Rule:
+        weight_node, expression, exponent, period, *filters = tree.children
+        if filters:
+            what = "filter clauses {X: ...} of PSL are not supported; name the constants with a $group."
+            raise self.error(filters[0], what)
+        if weight_node is not None and period is not None:
+            raise self.error(period, WEIGHTED_AND_HARD)
+        if weight_node is None and period is None:
+            what = "a rule needs a weight in front (1.0: ...), or a full stop at its end to be hard."
+            raise self.error(tree, what)
+        if exponent is not None and period is not None:
+            raise self.error(exponent, "a hard rule is never violated, so its distance cannot be squared.")
+        weight, insisted = (None, False) if weight_node is None else self._weight(weight_node)
+        power = "1" if exponent is None else str(exponent)[1:].strip()
+        if exponent is not None and power not in ("1", "2"):
+            raise self.error(exponent, f"a distance can be plain (^1) or squared (^2), not ^{power}.")
+        rule = self._expression(expression, weight, power == "2", self.at(tree))
+        return replace(rule, insisted=insisted)
+
+    def _weight(self, tree: Node) -> tuple[float, bool]:
+        """Return a weight, and whether an exclamation mark after it says that it must be kept."""
+        minus, number, mark = children(tree)
+        weight = float(str(number))
+        if minus is not None and weight > 0:
+            raise self.error(minus, "a weight cannot be negative. Negate the rule instead.")
+        if weight > MAX_WEIGHT:
+            raise self.error(number, f"a weight of {number} is too large. End a hard rule with a full stop instead.")
+        if mark is not None and str(mark) != "!":
+            raise self.error(mark, f"unexpected {str(mark)!r}. To keep a weight, write {number}!:")
+        return weight, mark is not None
+
+    def _expression(self, node: Node, weight: float | None, squared: bool, place: Place) -> Rule:
+        """Return the rule that an expression states: an inequality, or a clause."""
+        if kind(node) == "relation":
+            left, relation, right = children(node)
+            if str(relation) in ("<", ">"):
+                raise self.error(relation, f"truth values cannot be compared strictly; write {relation}=.")
+            # Everything moves to the left but for the constant.
+            ours, theirs = self._linear(left, 0), scale(self._linear(right, 0), -1.0)
+            summands, constant = tuple(ours[0] + theirs[0]), -theirs[1] - ours[1]
+            if not summands:
+                raise self.error(relation, "an arithmetic rule needs an atom.")
+            if not all(abs(number) <= MAX_NUMBER for number in (constant, *(one.coefficient for one in summands))):
+                raise self.error(relation, f"a number of this rule is beyond {MAX_NUMBER:g}.")
+            return ArithmeticRule(weight, summands, str(relation), constant, squared, place)
+        if kind(node) in ARITHMETIC:
+            raise self.error(node, "an arithmetic rule needs a relation: <=, >= or =.")
+
+        body: list[Literal] = []
+        if kind(node) == "implication":
+            left, arrow, right = children(node)
+            if str(arrow) not in ("->", ">>"):
+                left, right = right, left
+            body = self._side(left, "conjunction", "a body", 0)
+            head = self._side(right, "disjunction", "a head", 0)
+        else:
+            head = self._side(node, "disjunction", "a rule without an arrow", 0)
+        # A comparison in the head moves to the body as its opposite; the clause is the same.
+        body += [_opposite(literal) for literal in head if literal.atom.is_comparison]
+        head = [literal for literal in head if not literal.atom.is_comparison]
+        return LogicalRule(weight, tuple(body), tuple(head), squared, place)
+
+    # Clauses.
+
+    def _side(self, node: Node, joint: str, where: str, depth: int) -> list[Literal]:
+        """Return the literals of a side: joined by one connective, in parentheses or not."""
+        found: list[Literal] = []
+        for _, part in flatten_chain(node, joint):
+            if kind(part) == "inside" and depth < MAX_DEPTH:
+                found += self._side(children(part)[1], joint, where, depth + 1)
+            else:
+                found.append(self._literal(part, where, depth))
+        return found
+
+    def _literal(self, node: Node, where: str, depth: int) -> Literal:
+        negated = False
+        while kind(node) in ("negation", "inside"):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise self.error(node, TOO_DEEP)
+            negated ^= kind(node) == "negation"
+            node = children(node)[-1]
+        self._refuse_in_clause(node, where, negated)
+        atom = self._comparison(node) if kind(node) == "comparison" else self.atom(node)
+        if any(term.summed for term in atom.variables()):
+            raise rule_error(atom.place, "a sum such as +C can only be used in arithmetic rules.")
+        return _opposite(Literal(atom)) if negated and atom.is_comparison else Literal(atom, negated)
+
+    def _refuse_in_clause(self, node: Node, where: str, negated: bool) -> None:
+        what = kind(node)
+        if what in ("conjunction", "disjunction") and negated:
+            raise self.error(node, "only atoms can be negated. Move the '!' inside: !(A & B) is !A | !B.")
+        if what in ("conjunction", "disjunction"):
+            joint = "&" if what == "conjunction" else "|"
+            raise self.error(node, f"{where} cannot contain '{joint}'. Write one rule for each part.")
+        if what in ("implication", "relation"):
+            raise self.error(node, f"{where} consists of atoms; a rule contains only one arrow or relation.")
+        if what in ("sum", "product") and all(kind(child) == "bare" for child in children(node)[::2]):
+            raise self.error(node, "X - Y as a comparison is not supported; write X != Y.")
+        if what in ARITHMETIC:
+            only = "arithmetic is only allowed in rules with <=, >= or =."
+            raise self.error(node, f"{where} consists of atoms; {only}")
+        if what == "bare":
+            name = children(node)[0]
+            raise self.error(node, f"{name} is not an atom; an atom looks like Label(S, 'pos') or X != Y.")
+
+    def _comparison(self, node: Node) -> Atom:
+        left, operator, right = children(node)
+        if str(operator) in ("%", "^"):
+            raise self.error(operator, f"the comparison {operator} of PSL is not supported; use == or !=.")
+        if not kind(left) == kind(right) == "bare":
+            raise self.error(operator, f"{operator} compares two terms, such as X {operator} 'pos'.")
+        terms = tuple(self.term([children(side)[0]]) for side in (left, right))
+        return Atom(EQUAL if str(operator) == "==" else UNEQUAL, terms, self.at(left))
+
+    # Linear forms.
+
+    def _linear(self, node: Node, depth: int) -> Linear:
+        if depth > MAX_DEPTH:
+            raise self.error(node, TOO_DEEP)
+        what = kind(node)
+        if what == "sum":
+            summands: list[Summand] = []
+            constant = 0.0
+            for operator, part in flatten_chain(node, "sum"):
+                more, number = scale(self._linear(part, depth + 1), -1.0 if operator == "-" else 1.0)
+                summands, constant = summands + more, constant + number
+            return summands, constant
+        if what == "product":
+            return self._product(node, depth)
+        if what in ("inside", "minus"):
+            return scale(self._linear(children(node)[1], depth + 1), -1.0 if what == "minus" else 1.0)
+        if what == "scaled":
+            number_node, rest = children(node)
+            return scale(self._linear(rest, depth + 1), float(str(number_node)))
+        if what == "number":
+            return [], float(str(children(node)[0]))
+        if what in REFUSED_IN_ARITHMETIC:
+            raise self.error(node, REFUSED_IN_ARITHMETIC[what])
+        return [Summand(1.0, self.atom(node))], 0.0
+
+    def _product(self, node: Node, depth: int) -> Linear:
+        (_, first), *rest = flatten_chain(node, "product")
+        result = self._linear(first, depth + 1)
+        for operator, part in rest:
+            other = self._linear(part, depth + 1)
+            if operator == "/":
+                if other[0] or other[1] == 0:
+                    raise self.error(part, "a rule can only be divided by a number other than 0.")
+                result = scale(result, 1 / other[1])
+            elif result[0] and other[0]:
+                raise self.error(part, "a product of two atoms is not linear.")
+            else:
+                result = scale(result, other[1]) if result[0] else scale(other, result[1])
+        return result
+
+    # Atoms and terms.
 
     def atom(self, node: Node) -> Atom:
         """Return a predicate and its terms."""
@@ -143,14 +353,15 @@ class TermBuilder:
         plus = len(parts) > 1 and parts[0] is not None
         if not isinstance(token, Token):
             raise RuleError(f"{self.source}: a term is missing.")
-        place = self.at(token)
         if token.type == "NUMBER":
-            raise rule_error(place, f"constants are quoted: write '{token}'.")
+            raise self.error(token, f"constants are quoted: write '{token}'.")
         if plus and token.type != "NAME":
-            raise rule_error(place, f"+{token}: only a variable can be summed over.")
+            raise self.error(token, f"+{token}: only a variable can be summed over.")
         if token.type == "STRING":
             return self.constant(token)
-        return GroupName(str(token)[1:], place) if token.type == "GROUP" else Variable(str(token), place, summed=plus)
+        if token.type == "GROUP":
+            return GroupName(str(token)[1:], self.at(token))
+        return Variable(str(token), self.at(token), summed=plus)
 
     def constant(self, token: Token) -> Constant:
         """Return a quoted constant, with its escapes resolved."""
@@ -167,341 +378,10 @@ class TermBuilder:
             value.append(ESCAPED[escaped])
         return Constant("".join(value), place)
 
-    def too_deep(self, node: Node) -> RuleError:
-        """Return the error for deeply nested parentheses."""
-        return rule_error(self.at(node), f"parentheses and negations are nested more than {MAX_DEPTH} deep.")
 
-
-# Arithmetic rules: from nodes of the parse tree to linear forms, coefficients times atoms and a constant.
-
-Linear: TypeAlias = tuple[list[Summand], float]
-"""A linear form: coefficients times atoms, and a constant."""
-
-LOGIC = ("implication", "disjunction", "conjunction", "negation")
-
-
-@dataclass(frozen=True)
-class LinearBuilder:
-    """What turns arithmetic into linear forms.
-
-    Attributes:
-        terms: What makes atoms, and knows places.
-    """
-
-    terms: TermBuilder
-
-    def difference(self, left: Node, right: Node) -> Linear:
-        """Return left minus right, as summands on the left and a constant on the right."""
-        ours, constant = self._linear(left, 0)
-        theirs, other = self._linear(right, 0)
-        return ours + [replace(term, coefficient=-term.coefficient) for term in theirs], other - constant
-
-    def _linear(self, node: Node, depth: int) -> Linear:
-        if depth > MAX_DEPTH:
-            raise self.terms.too_deep(node)
-        what = kind(node)
-        if what == "sum":
-            return self._total(node, depth)
-        if what == "product":
-            return self._product(node, depth)
-        if what in ("inside", "minus"):
-            return scale(self._linear(children(node)[1], depth + 1), -1.0 if what == "minus" else 1.0)
-        if what == "scaled":
-            number, rest = children(node)
-            return scale(self._linear(rest, depth + 1), float(str(number)))
-        if what == "number":
-            return [], float(str(children(node)[0]))
-        self._refuse_in_arithmetic(node)
-        return [Summand(1.0, self.terms.atom(node))], 0.0
-
-    def _total(self, node: Node, depth: int) -> Linear:
-        summands, constant = [], 0.0
-        for sign, part in signed_terms(node):
-            more, number = scale(self._linear(part, depth + 1), sign)
-            summands += more
-            constant += number
-        return summands, constant
-
-    def _product(self, node: Node, depth: int) -> Linear:
-        first, *rest = factors(node)
-        result = self._linear(first[1], depth + 1)
-        for operator, part in rest:
-            other = self._linear(part, depth + 1)
-            if operator == "/":
-                if other[0] or other[1] == 0:
-                    raise rule_error(self.terms.at(part), "a rule can only be divided by a number other than 0.")
-                result = scale(result, 1 / other[1])
-            elif result[0] and other[0]:
-                raise rule_error(self.terms.at(part), "a product of two atoms is not linear.")
-            else:
-                result = scale(result, other[1]) if result[0] else scale(other, result[1])
-        return result
-
-    def _refuse_in_arithmetic(self, node: Node) -> None:
-        what = kind(node)
-        refused = {
-            "cardinality": "the cardinality |X| of PSL is not supported; write the number.",
-            "function": "@Max and @Min of PSL are not supported; write the number.",
-            "comparison": "a comparison cannot be used in an arithmetic rule.",
-            "bare": "an arithmetic rule consists of atoms and numbers.",
-        }
-        if what in refused:
-            raise rule_error(self.terms.at(node), refused[what])
-        if what in (*LOGIC, "relation"):
-            raise rule_error(
-                self.terms.at(node), "logical connectives cannot be used in arithmetic; write a logical rule."
-            )
-
-
-def scale(form: Linear, factor: float) -> Linear:
-    """Return a linear form times a number."""
-    summands, constant = form
-    return [replace(term, coefficient=term.coefficient * factor) for term in summands], constant * factor
-
-
-# From lark's parse tree to our syntax tree: clauses, linear forms, and refusals by name.
-#
-# The grammar accepts one wide kind of expression; here it becomes a clause (body -> head) or a linear inequality.
-# The walk keeps its own depth and refuses nesting that no person writes, so that no text can exhaust the stack.
-
-MAX_WEIGHT = 1e6
-"""A larger weight is meant as a hard rule."""
-
-MAX_NUMBER = 1e100
-"""No coefficient is larger; and none is infinite or no number."""
-
-ARITHMETIC = ("sum", "product", "minus", "scaled", "number", "cardinality", "function")
-
-
-@dataclass(frozen=True)
-class IncludedFile:
-    """Include 'file'."""
-
-    path: str
-    place: Place
-
-
-@dataclass(frozen=True)
-class GroupDefinition:
-    """$NAME = {'a', 'b'}."""
-
-    name: str
-    members: tuple[Constant, ...]
-    place: Place
-
-
-Statement: TypeAlias = Rule | IncludedSet | IncludedFile | GroupDefinition
-
-
-@dataclass(frozen=True)
-class TreeBuilder:
-    """What turns parse trees of one source into syntax.
-
-    Attributes:
-        terms: What makes atoms and terms, and knows places.
-    """
-
-    terms: TermBuilder
-
-    def statements(self, tree: Tree[Token]) -> list[Statement]:
-        """Return the statements of a whole text."""
-        return [self.statement(child) for child in tree.children if isinstance(child, Tree)]
-
-    def statement(self, tree: Tree[Token]) -> Statement:
-        """Return one statement."""
-        if tree.data == "group":
-            return self._group(tree)
-        if tree.data == "include":
-            return self._include(tree)
-        return self._rule(tree)
-
-    def _group(self, tree: Tree[Token]) -> Statement:
-        name, *members = [child for child in tree.children if isinstance(child, Token)]
-        if not members:
-            raise rule_error(self.terms.at(name), f"the group {name} has no members.")
-        constants = tuple(self.terms.constant(member) for member in members)
-        return GroupDefinition(str(name)[1:], constants, self.terms.at(name))
-
-    def _include(self, tree: Tree[Token]) -> Statement:
-        weight_node, keyword, name, *rest = tree.children
-        arguments = [child for child in rest if isinstance(child, Token) and child.type == "STRING"]
-        hard = any(isinstance(child, Token) and child.type == "PERIOD" for child in rest)
-        place = self.terms.at(keyword)
-        if weight_node is not None and hard:
-            raise rule_error(
-                place,
-                "a rule cannot have both a weight in front and a full stop at the end: it is either weighted or hard.",
-            )
-        if isinstance(name, Token) and name.type == "STRING":
-            if weight_node is not None or hard:
-                raise rule_error(place, "a file's rules have their own weights; write include 'file' alone.")
-            return IncludedFile(self.terms.constant(name).value, place)
-        weight, insisted = (1.0, False) if weight_node is None else self._weight(weight_node)
-        return IncludedSet(
-            str(name),
-            tuple(self.terms.constant(child).value for child in arguments),
-            None if hard else weight,
-            self.terms.at(name),
-            insisted,
-        )
-
-    def _rule(self, tree: Tree[Token]) -> Rule:
-        weight_node, expression, exponent, period, *filters = tree.children
-        place = self.terms.at(tree)
-        if filters:
-            raise rule_error(
-                self.terms.at(filters[0]),
-                "filter clauses {X: ...} of PSL are not supported; name the constants with a $group.",
-            )
-        if weight_node is not None and period is not None:
-            raise rule_error(
-                self.terms.at(period),
-                "a rule cannot have both a weight in front and a full stop at the end: it is either weighted or hard.",
-            )
-        if weight_node is None and period is None:
-            raise rule_error(place, "a rule needs a weight in front (1.0: ...), or a full stop at its end to be hard.")
-        if exponent is not None and period is not None:
-            raise rule_error(
-                self.terms.at(exponent), "a hard rule is never violated, so its distance cannot be squared."
-            )
-        weight, insisted = (None, False) if weight_node is None else self._weight(weight_node)
-        rule = self._expression(expression, weight, self._is_squared(exponent), place)
-        return replace(rule, insisted=insisted)
-
-    def _weight(self, tree: Node) -> tuple[float, bool]:
-        """Return a weight, and whether an exclamation mark after it says that it must be kept."""
-        minus, number, mark = children(tree)
-        weight = float(str(number))
-        if minus is not None and weight > 0:
-            raise rule_error(self.terms.at(minus), "a weight cannot be negative. Negate the rule instead.")
-        if weight > MAX_WEIGHT:
-            raise rule_error(
-                self.terms.at(number), f"a weight of {number} is too large. End a hard rule with a full stop instead."
-            )
-        if mark is not None and str(mark) != "!":
-            raise rule_error(self.terms.at(mark), f"unexpected {str(mark)!r}. To keep a weight, write {number}!:")
-        return weight, mark is not None
-
-    def _is_squared(self, exponent: Node | None) -> bool:
-        if exponent is None:
-            return False
-        power = str(exponent)[1:].strip()
-        if power not in ("1", "2"):
-            raise rule_error(self.terms.at(exponent), f"a distance can be plain (^1) or squared (^2), not ^{power}.")
-        return power == "2"
-
-    def _expression(self, node: Node, weight: float | None, squared: bool, place: Place) -> Rule:
-        if kind(node) == "relation":
-            left, relation, right = children(node)
-            if str(relation) in ("<", ">"):
-                raise rule_error(
-                    self.terms.at(relation), f"truth values cannot be compared strictly; write {relation}=."
-                )
-            summands, constant = LinearBuilder(self.terms).difference(left, right)
-            if not summands:
-                raise rule_error(self.terms.at(relation), "an arithmetic rule needs an atom.")
-            if not all(abs(number) <= MAX_NUMBER for number in (constant, *(one.coefficient for one in summands))):
-                raise rule_error(self.terms.at(relation), f"a number of this rule is beyond {MAX_NUMBER:g}.")
-            return ArithmeticRule(
-                weight=weight,
-                summands=tuple(summands),
-                relation=str(relation),
-                constant=constant,
-                squared=squared,
-                place=place,
-            )
-        if kind(node) in ARITHMETIC:
-            raise rule_error(self.terms.at(node), "an arithmetic rule needs a relation: <=, >= or =.")
-        body, head = self._sides(node)
-        return _move_comparisons(
-            LogicalRule(weight=weight, body=tuple(body), head=tuple(head), squared=squared, place=place)
-        )
-
-    def _sides(self, node: Node) -> tuple[list[Literal], list[Literal]]:
-        if kind(node) != "implication":
-            return [], self._side_literals(node, "disjunction", "a rule without an arrow", 0)
-        left, arrow, right = children(node)
-        body, head = (left, right) if str(arrow) in ("->", ">>") else (right, left)
-        return self._side_literals(body, "conjunction", "a body", 0), self._side_literals(
-            head, "disjunction", "a head", 0
-        )
-
-    def _side_literals(self, node: Node, joint: str, where: str, depth: int) -> list[Literal]:
-        """Return the literals of a side: joined by one connective, in parentheses or not."""
-        found: list[Literal] = []
-        for part in flatten_chain(node, joint):
-            if kind(part) == "inside" and depth < MAX_DEPTH:
-                found += self._side_literals(children(part)[1], joint, where, depth + 1)
-            else:
-                found.append(self._literal(part, where, depth))
-        return found
-
-    def _literal(self, node: Node, where: str, depth: int) -> Literal:
-        negated = False
-        while kind(node) in ("negation", "inside"):
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise self.terms.too_deep(node)
-            negated ^= kind(node) == "negation"
-            node = children(node)[-1]
-        self._refuse_in_clause(node, where, negated)
-        atom = self._comparison(node) if kind(node) == "comparison" else self.terms.atom(node)
-        if any(term.summed for term in atom.variables()):
-            raise rule_error(atom.place, "a sum such as +C can only be used in arithmetic rules.")
-        if negated and atom.is_comparison:
-            return Literal(replace(atom, predicate=OPPOSITE[atom.predicate]))
-        return Literal(atom, negated)
-
-    def _refuse_in_clause(self, node: Node, where: str, negated: bool) -> None:
-        what = kind(node)
-        if what in ("conjunction", "disjunction") and negated:
-            raise rule_error(
-                self.terms.at(node), "only atoms can be negated. Move the '!' inside: !(A & B) is !A | !B."
-            )
-        if what == "conjunction":
-            raise rule_error(self.terms.at(node), f"{where} cannot contain '&'. Write one rule for each part.")
-        if what == "disjunction":
-            raise rule_error(self.terms.at(node), f"{where} cannot contain '|'. Write one rule for each part.")
-        if what in ("implication", "relation"):
-            raise rule_error(
-                self.terms.at(node), f"{where} consists of atoms; a rule contains only one arrow or relation."
-            )
-        if what in ("sum", "product") and all(kind(child) == "bare" for child in children(node)[::2]):
-            raise rule_error(self.terms.at(node), "X - Y as a comparison is not supported; write X != Y.")
-        if what in ARITHMETIC:
-            raise rule_error(
-                self.terms.at(node), f"{where} consists of atoms; arithmetic is only allowed in rules with <=, >= or =."
-            )
-        if what == "bare":
-            raise rule_error(
-                self.terms.at(node),
-                f"{children(node)[0]} is not an atom; an atom looks like Label(S, 'pos') or X != Y.",
-            )
-
-    def _comparison(self, node: Node) -> Atom:
-        left, operator, right = children(node)
-        if str(operator) in ("%", "^"):
-            raise rule_error(
-                self.terms.at(operator), f"the comparison {operator} of PSL is not supported; use == or !=."
-            )
-        terms = tuple(self._comparison_term(side, operator) for side in (left, right))
-        return Atom(EQUAL if str(operator) == "==" else UNEQUAL, terms, self.terms.at(left))
-
-    def _comparison_term(self, node: Node, operator: Node) -> Term:
-        if kind(node) != "bare":
-            raise rule_error(self.terms.at(operator), f"{operator} compares two terms, such as X {operator} 'pos'.")
-        return self.terms.term([children(node)[0]])
-
-
-def _move_comparisons(rule: LogicalRule) -> LogicalRule:
-    """Move a comparison in the head to the body as its opposite; the clause is the same."""
-    moved = tuple(
-        Literal(replace(literal.atom, predicate=OPPOSITE[literal.atom.predicate]))
-        for literal in rule.head
-        if literal.atom.is_comparison
-    )
-    head = tuple(literal for literal in rule.head if not literal.atom.is_comparison)
-    return replace(rule, body=rule.body + moved, head=head) if moved else rule
+def _opposite(comparison: Literal) -> Literal:
+    """Return X != Y for X == Y, and vice versa."""
+    return Literal(replace(comparison.atom, predicate=OPPOSITE[comparison.atom.predicate]))
 
 
 MAX_LENGTH = 1_000_000
@@ -561,11 +441,18 @@ class _Reading:
         """Return the rules of a text and of the files that it includes."""
         found: list[Rule | IncludedSet] = []
         groups: dict[str, tuple[Constant, ...]] = {}
-        for statement in _statements(text, TermBuilder(source, [], folder, self.root)):
+        for statement in _statements(text, TreeBuilder(source, [], folder, self.root)):
             if isinstance(statement, IncludedFile):
                 other = self._include(statement, folder)
                 found.extend(other.statements)
-                _refuse_other_meaning(statement, other.groups, groups)
+                for name, members in other.groups.items():
+                    # Groups hold for all files together, so two meanings would change the rules of one of them.
+                    if name in groups and set(members) != set(groups[name]):
+                        raise rule_error(
+                            statement.place,
+                            f"{statement.path!r} gives the group ${name} other members than it has here already. "
+                            f"Give one of the two another name.",
+                        )
                 groups.update(other.groups)
             elif isinstance(statement, GroupDefinition):
                 if statement.name in groups:
@@ -655,14 +542,14 @@ def find_syntax_errors(path: str | Path, *, allow_outside: bool = False) -> list
     """
     home = Path(path).resolve()
     text = _decode(read_nearby(home), home).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    terms = TermBuilder(home.name, text.split("\n"), home.parent, None if allow_outside else home.parent)
-    lines = list(terms.lines)
+    builder = TreeBuilder(home.name, text.split("\n"), home.parent, None if allow_outside else home.parent)
+    lines = list(builder.lines)
     found: list[RuleError] = []
     while len(found) < MAX_SYNTAX_ERRORS:
         try:
             tree = _grammar().parse("\n".join(lines))
         except UnexpectedInput as problem:
-            found.append(_syntax_error(problem, terms))
+            found.append(_syntax_error(problem, builder))
             line = problem.line if isinstance(problem, UnexpectedCharacters) else -1
             if isinstance(problem, UnexpectedToken) and problem.token.type != "$END":
                 line = problem.token.line or -1
@@ -674,7 +561,6 @@ def find_syntax_errors(path: str | Path, *, allow_outside: bool = False) -> list
                 break
             lines[at - 1] = ""
             continue
-        builder = TreeBuilder(terms)
         for child in tree.children:
             if isinstance(child, Tree):
                 try:
@@ -697,42 +583,42 @@ def _decode(content: bytes, path: Path) -> str:
         raise RuleError(f"{path.name}: cannot be read as a rule file (UTF-8 text): {problem}.") from None
 
 
-def _statements(text: str, terms: TermBuilder) -> list[Statement]:
+def _statements(text: str, builder: TreeBuilder) -> list[Statement]:
     if len(text) > MAX_LENGTH:
         raise RuleError(
-            f"{terms.source}: too long for a rule file: {len(text):,} characters; the maximum is {MAX_LENGTH:,}."
+            f"{builder.source}: too long for a rule file: {len(text):,} characters; the maximum is {MAX_LENGTH:,}."
         )
     # A byte-order mark is how some editors say UTF-8; NUL and other control characters fail in the lexer.
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    terms = replace(terms, lines=text.split("\n"))
+    builder = replace(builder, lines=text.split("\n"))
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise RuleError(f"{terms.source}: contains a lone surrogate, which is not valid text.")
+        raise RuleError(f"{builder.source}: contains a lone surrogate, which is not valid text.")
     try:
         tree = _grammar().parse(text)
     except UnexpectedInput as problem:
-        raise _syntax_error(problem, terms) from None
-    return TreeBuilder(terms).statements(tree)
+        raise _syntax_error(problem, builder) from None
+    return [builder.statement(child) for child in tree.children if isinstance(child, Tree)]
 
 
 @lru_cache(maxsize=1)
 def _grammar() -> Lark:
-    return Lark.open("grammar.lark", rel_to=__file__, parser="lalr", maybe_placeholders=True)
+    return Lark.open("grammar.lark", rel_to=__file__, parser="lalr", maybe_placeholders=True, propagate_positions=True)
 
 
-def _syntax_error(problem: UnexpectedInput, terms: TermBuilder) -> RuleError:
+def _syntax_error(problem: UnexpectedInput, builder: TreeBuilder) -> RuleError:
     if isinstance(problem, UnexpectedCharacters):
-        place = terms.place(problem.line, problem.column)
+        place = builder.place(problem.line, problem.column)
         return rule_error(place, _describe_character(place))
     if isinstance(problem, UnexpectedToken) and problem.token.type != "$END":
-        place = terms.place(problem.token.line or 1, problem.token.column or 1)
+        place = builder.place(problem.token.line or 1, problem.token.column or 1)
         if place.text[: place.column].endswith("/*"):
             return rule_error(replace(place, column=place.column - 1), "the comment /* is never closed.")
         return rule_error(place, f"unexpected {str(problem.token)!r}; expected {_describe_expected(problem)}.")
     if isinstance(problem, UnexpectedToken | UnexpectedEOF):
         return rule_error(
-            terms.end(), f"the text ends in the middle of a rule; expected {_describe_expected(problem)}."
+            builder.end(), f"the text ends in the middle of a rule; expected {_describe_expected(problem)}."
         )
-    return rule_error(terms.end(), "this cannot be read as a rule.")
+    return rule_error(builder.end(), "this cannot be read as a rule.")
 
 
 def _describe_character(place: Place) -> str:
@@ -759,16 +645,3 @@ def _describe_expected(problem: UnexpectedToken | UnexpectedEOF) -> str:
         return "an atom, such as Label(S, C)"
     known = [name for terminal, name in TERMINALS.items() if terminal in terminals]
     return " or ".join([", ".join(known[:-1]), known[-1]] if len(known) > 1 else known) or "something else"
-
-
-def _refuse_other_meaning(
-    statement: IncludedFile, theirs: dict[str, tuple[Constant, ...]], ours: dict[str, tuple[Constant, ...]]
-) -> None:
-    """Groups hold for all files together, so two meanings of a name would change the rules of one of them."""
-    for name, members in theirs.items():
-        if name in ours and set(members) != set(ours[name]):
-            raise rule_error(
-                statement.place,
-                f"{statement.path!r} gives the group ${name} other members than it has here already. "
-                f"Give one of the two another name.",
-            )

@@ -170,7 +170,7 @@ def test_tagged_sentences_alone_become_a_report_too(run: Run) -> None:
             ["l.csv", "--labels", "l.csv"],
             "crowdlogic: l.csv: is a file of labels itself. Leave --labels out, or name an estimate.\n",
         ),
-        (["-"], "crowdlogic: A report reads its labels twice, so it needs a file, not standard input.\n"),
+        (["-"], "crowdlogic: A report needs a file of labels, not standard input.\n"),
         (
             ["nothing"],
             "crowdlogic: nothing: holds neither a run nor an estimate. Name a file of labels, or a folder that `train` "

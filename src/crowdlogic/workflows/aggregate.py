@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -98,28 +99,20 @@ def relabel_table(estimate: Estimate, labels: CrowdLabels, corpus: Corpus | None
     """
     table = estimate.to_frame()
     table = table.with_columns(as_text(table["label"]).alias("label"))
-    votes = _describe_votes(labels).gather(find(estimate.items, labels.items)).alias("votes")
+    # votes[s] of every item: ann: x; bob: y
+    classes = pl.Series([str(name) for name in labels.classes], dtype=pl.String)
+    vote = as_text(labels.annotators).gather(labels.annotator) + ": " + classes.gather(labels.label)
+    rows = pl.DataFrame({"item": labels.unit, "vote": vote})
+    given = rows.group_by("item", maintain_order=True).agg(pl.col("vote").str.join("; "))
+    everyone = pl.DataFrame({"item": pl.Series(range(len(labels.items)), dtype=rows.schema["item"])})
+    by_item = everyone.join(given, on="item", how="left", maintain_order="left")["vote"].fill_null("")
+    votes = by_item.gather(find(estimate.items, labels.items)).alias("votes")
     table.insert_column(table.columns.index("confidence") + 1, votes)
     chosen = pl.Series(CHOSEN, [LEAST_SURE] * len(table), dtype=pl.String)
     table.insert_column(table.columns.index("votes") + 1, chosen)
     if corpus is not None and corpus.texts is not None:
         table.insert_column(1, pl.Series("text", corpus.texts, dtype=pl.String))
     return table.sort("confidence", nulls_last=False, maintain_order=True)
-
-
-def _describe_votes(labels: CrowdLabels) -> pl.Series:
-    """Return votes[s] of every item: ann: x; bob: y."""
-    rows = pl.DataFrame(
-        {
-            "item": labels.unit,
-            "vote": as_text(labels.annotators).gather(labels.annotator)
-            + ": "
-            + pl.Series([str(name) for name in labels.classes], dtype=pl.String).gather(labels.label),
-        }
-    )
-    found = rows.group_by("item", maintain_order=True).agg(pl.col("vote").str.join("; "))
-    everyone = pl.DataFrame({"item": pl.Series(range(len(labels.items)), dtype=rows.schema["item"])})
-    return everyone.join(found, on="item", how="left", maintain_order="left")["vote"].fill_null("")
 
 
 # Truth methods as users name them: one by name or the one that suits the labels, several to compare, known truths.
@@ -188,23 +181,20 @@ def methods_to_compare(names: Sequence[str], labels: CrowdLabels, *, option: str
 
 def anchors_of(known: Answers, labels: CrowdLabels) -> dict[Any, Any]:
     """Return item -> true class (or the tags of a sequence) from answers that are known to be true."""
-    truths = _name_truths(known, labels)
-    if known.at_random is None:
-        return truths
-    return KnownTruths(truths, at_random=known.items.filter(pl.Series(known.at_random)).to_list())
-
-
-def _name_truths(known: Answers, labels: CrowdLabels) -> dict[Any, Any]:
     lost = np.flatnonzero(find(known.items, labels.items) < 0)
     if len(lost):
         name = known.items[int(lost[0])]
         raise DataError(f"{known.source}: item {name!r} has no labels ({len(lost):,} such items). Leave them out.")
     names = [*known.classes, None]  # code -1, no answer, is the last one
-    tags = [names[code] for code in known.answer]
+    tags, items = [names[code] for code in known.answer], known.items.to_list()
     if known.offsets is None:
-        return {item: tag for item, tag in zip(known.items.to_list(), tags, strict=True) if tag is not None}
-    bounds = zip(known.offsets[:-1].tolist(), known.offsets[1:].tolist(), strict=True)
-    return {item: tags[begin:end] for item, (begin, end) in zip(known.items.to_list(), bounds, strict=True)}
+        truths: dict[Any, Any] = {item: tag for item, tag in zip(items, tags, strict=True) if tag is not None}
+    else:
+        bounds = pairwise(known.offsets.tolist())
+        truths = {item: tags[begin:end] for item, (begin, end) in zip(items, bounds, strict=True)}
+    if known.at_random is None:
+        return truths
+    return KnownTruths(truths, at_random=known.items.filter(pl.Series(known.at_random)).to_list())
 
 
 def collect_convergence_warnings() -> AbstractContextManager[list[str]]:
@@ -414,7 +404,7 @@ def aggregate_files(options: AggregateOptions) -> Aggregated:
     found = (SOURCES.load(name)(options) for name in SOURCES if options.groups is None)
     opened = next((source for source in found if source is not None), None) or open_in_memory(options)
     with opened as labels:
-        method, reason = _choose_method(options, labels)
+        method, reason = choose_for_labels(options, labels)
         with collect_convergence_warnings() as warned:
             fitted = labels.fit(method)
         with written_together():
@@ -427,7 +417,7 @@ def aggregate_files(options: AggregateOptions) -> Aggregated:
     )
 
 
-def _choose_method(options: AggregateOptions, labels: OpenedLabels) -> tuple[TruthMethod, str]:
+def choose_for_labels(options: AggregateOptions, labels: OpenedLabels) -> tuple[TruthMethod, str]:
     """Return the named method, or the one that suits the labels and why; --ties alone implies majority vote."""
     name, reason = options.method or "majority", ""
     if options.method is None and options.ties is None:
@@ -503,8 +493,6 @@ class FittedInMemory:
 
     def write_answers(self) -> Answered:
         """Write the answers, and the whole estimate where it was asked for."""
-        from crowdlogic.confidence.expected_accuracy import warning_signs
-
         options, crowd, estimate = self.labels.options, self.labels.crowd, self.estimate
         written = _write_answers(options, estimate, crowd)
         if options.save is not None:
@@ -512,10 +500,14 @@ class FittedInMemory:
 
             save_estimate(options.save, estimate)
         expected = None if estimate.calibration is None else expected_accuracy(estimate)
-        if estimate.offsets is not None and is_span_tag_set(estimate.classes):
-            mistakes = "" if expected is None else describe_spans(estimate)
-        else:
-            mistakes = "" if expected is None else describe_mistakes(expected, unit_noun(estimate))
+        mistakes, scores = "", {}
+        if expected is not None:
+            is_spans = estimate.offsets is not None and is_span_tag_set(estimate.classes)
+            mistakes = describe_spans(estimate) if is_spans else describe_mistakes(expected, unit_noun(estimate))
+        if self.labels.gold is not None:
+            from crowdlogic.truth.comparison import score_estimate
+
+            scores = score_estimate(estimate, self.labels.gold)
         return Answered(
             estimate=estimate,
             size=describe_estimate(estimate),
@@ -523,30 +515,28 @@ class FittedInMemory:
             written=written,
             expected=expected,
             mistakes=mistakes,
-            scores={} if self.labels.gold is None else _score(estimate, self.labels.gold),
-            notices=(*warning_signs(crowd.labels, estimate), *_unused_texts(options, crowd)),
+            scores=scores,
+            notices=self.notices,
         )
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Signs that the answers cannot be trusted, and the command that would learn from the texts of the items."""
+        from crowdlogic.confidence.expected_accuracy import warning_signs
+
+        options, crowd = self.labels.options, self.labels.crowd
+        signs = tuple(warning_signs(crowd.labels, self.estimate))
+        if crowd.corpus is None or crowd.corpus.texts is None or options.labels == STANDARD_STREAM:
+            return signs
+        items = "" if options.items is None else f" --items {shlex.quote(options.items)}"
+        command = f"crowdlogic train --labels {shlex.quote(options.labels)}{items} -o run"
+        return (*signs, f"The texts of the items were not used. To learn from them as well: {command}")
 
     def annotator_table(self) -> pl.DataFrame:
         """Return one row per annotator, with the verdict."""
         from crowdlogic.confidence.annotator_verdicts import annotator_table
 
         return annotator_table(self.labels.crowd.labels, self.estimate)
-
-
-def _unused_texts(options: AggregateOptions, crowd: Crowd) -> list[str]:
-    """Name the command that would learn from the texts of the items, where these are there."""
-    if crowd.corpus is None or crowd.corpus.texts is None or options.labels == STANDARD_STREAM:
-        return []
-    items = "" if options.items is None else f" --items {shlex.quote(options.items)}"
-    command = f"crowdlogic train --labels {shlex.quote(options.labels)}{items} -o run"
-    return [f"The texts of the items were not used. To learn from them as well: {command}"]
-
-
-def _score(estimate: Estimate, gold: Answers) -> Mapping[str, float]:
-    from crowdlogic.truth.comparison import score_estimate
-
-    return score_estimate(estimate, gold)
 
 
 def check_answers(options: AggregateOptions) -> None:
@@ -582,31 +572,17 @@ def read_for_fit(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
 def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) -> str:
     """Write the answers, and those below the minimum confidence to a second file; return the locations in words."""
     least, corpus = options.min_confidence, crowd.corpus
+    form: dict[str, Any] = {"format": options.format, "spreadsheet_safe": options.spreadsheet_safe}
     if least is None:
-        write_estimate(
-            options.out, estimate, corpus=corpus, format=options.format, spreadsheet_safe=options.spreadsheet_safe
-        )
+        write_estimate(options.out, estimate, corpus=corpus, **form)
         return options.out
     from crowdlogic.confidence.calibration import split_by_confidence, take_items
 
     sure, unsure = split_by_confidence(estimate, least)
     relabelled = relabel_path(options.out)
-    parts = [None if corpus is None else corpus.take_items(items) for items in (unsure, sure)]
-    write_relabel_list(
-        relabelled,
-        take_items(estimate, unsure),
-        crowd.labels,
-        parts[0],
-        format=options.format,
-        spreadsheet_safe=options.spreadsheet_safe,
-    )
-    write_estimate(
-        options.out,
-        take_items(estimate, sure),
-        corpus=parts[1],
-        format=options.format,
-        spreadsheet_safe=options.spreadsheet_safe,
-    )
+    known, doubtful = (None if corpus is None else corpus.take_items(items) for items in (sure, unsure))
+    write_relabel_list(relabelled, take_items(estimate, unsure), crowd.labels, doubtful, **form)
+    write_estimate(options.out, take_items(estimate, sure), corpus=known, **form)
     again = f"{relabelled} ({pluralise(len(unsure), 'item')} to label again, below {least:g})"
     return f"{options.out} ({pluralise(len(sure), 'item')}), {again}"
 

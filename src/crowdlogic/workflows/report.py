@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -46,9 +45,11 @@ from crowdlogic.store.runs import read_run
 from crowdlogic.truth.comparison import MethodResult, compare_methods, score_estimate
 from crowdlogic.workflows.aggregate import (
     AggregateOptions,
-    aggregate_files,
+    choose_for_labels,
+    collect_convergence_warnings,
     configured_method,
     methods_to_compare,
+    open_in_memory,
     suggest_method,
 )
 from crowdlogic.workflows.inputs import InputOptions, check_outputs, require_folder
@@ -82,6 +83,10 @@ def absent_notice(learned: Learned) -> tuple[str, ...]:
     if not isinstance(classifier, AbsentClassifier) or learned.teacher.is_idle:
         return ()
     return (classifier.notice,) if learned.teacher.ground(learned.task.corpus).texts else ()
+
+
+Subject: TypeAlias = tuple[ReportInputs, Explain, tuple[str, ...]]
+"""Subject of a report: its inputs, how its items are explained, and notices."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,22 +160,38 @@ def write_report(options: ReportOptions) -> WrittenReport:
         read=(options.folder, options.labels, options.items, options.gold, options.anchors, options.groups),
     )
     home = Path(options.folder)
-    if is_labels(options.folder):
-        inputs, explain, notices = _aggregate_inputs(options)
-    else:
-        inputs, explain, notices = _read_inputs(home, options)
-    report = make_report(
-        inputs,
-        title=home.resolve().name,
-        made_at=timestamp(),
-        explain=explain,
-        compared=() if options.methods is None else _compare(inputs, options.methods, options.seed),
-        limits=ReportLimits(items=options.max_items),
+    subject = _aggregate_inputs(options) if is_labels(options.folder) else _read_inputs(options)
+    written = _write(
+        subject,
+        options.out,
+        home.resolve().name,
+        methods=options.methods,
+        max_items=options.max_items,
         seed=options.seed,
     )
-    write_page(options.out, report)
-    plots = () if options.figures is None else (_write_plots(report, options.figures),)
-    return WrittenReport(report=report, page=Path(options.out), plots=plots, notices=notices)
+    if options.figures is None:
+        return written
+    figures = write_figures(written.report, options.figures)
+    without = "" if figures.missing is None else f"; no PNG: {figures.missing}"
+    return replace(written, plots=(f"{pluralise(len(figures.svg), 'plot')} -> {options.figures}{without}",))
+
+
+def _write(
+    subject: Subject, out: str | Path, title: str, *, methods: Sequence[str] | None, max_items: int, seed: int
+) -> WrittenReport:
+    """Make the report on a subject, and write its page."""
+    inputs, explain, notices = subject
+    report = make_report(
+        inputs,
+        title=title,
+        made_at=timestamp(),
+        explain=explain,
+        compared=() if methods is None else _compare(inputs, methods, seed),
+        limits=ReportLimits(items=max_items),
+        seed=seed,
+    )
+    write_page(out, report)
+    return WrittenReport(report=report, page=Path(out), plots=(), notices=notices)
 
 
 def check_page(out: str) -> None:
@@ -183,55 +204,47 @@ def check_page(out: str) -> None:
 def is_labels(source: str) -> bool:
     """Return whether the source of a report is labels: a file, the folder of an export, or a name with a suffix."""
     home = Path(source)
-    if home.is_dir():
-        return not is_run(home) and not (home / NAMES).is_file() and _is_export(source)
-    return source == STANDARD_STREAM or home.is_file() or (not home.exists() and bool(formats_by_suffix(source)))
-
-
-def _is_export(folder: str) -> bool:
-    """Return whether some format knows the files of a folder."""
+    if not home.is_dir():
+        return source == STANDARD_STREAM or home.is_file() or (not home.exists() and bool(formats_by_suffix(source)))
+    if is_run(home) or (home / NAMES).is_file():
+        return False
     try:
-        detect_format(InputFile(folder))
+        detect_format(InputFile(source))
     except FormatError:
         return False
     return True
 
 
-def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
+def _aggregate_inputs(options: ReportOptions) -> Subject:
     """Return labels, aggregated as `aggregate` does by default, and what it said of them."""
     if options.labels is not None:
         raise OptionError(f"{options.folder}: is a file of labels itself. Leave --labels out, or name an estimate.")
     if options.folder == STANDARD_STREAM:
-        raise OptionError("A report reads its labels twice, so it needs a file, not standard input.")
+        raise OptionError("A report needs a file of labels, not standard input.")
     by_file = options.input.by_file(options.folder, options.items, options.gold)
-    own = by_file[options.folder]
     gold = None if options.gold is None else by_file[options.gold].read_answers(options.gold)
-    with TemporaryDirectory(prefix="crowdlogic-") as folder:
-        saved = f"{folder}/estimate"
-        out = f"{folder}/truth.jsonl"  # holds documents and sentences alike
-        made = aggregate_files(
-            AggregateOptions(
-                labels=options.folder,
-                out=out,
-                format="jsonl",
-                save=saved,
-                anchors=options.anchors,
-                groups=options.groups,
-                ordered=options.ordered,
-                seed=options.seed,
-                input=own,
-            )
-        )
-        estimate = load_estimate(saved)
-    crowd = own.read_crowd(options.folder)
+    aggregating = AggregateOptions(
+        labels=options.folder,
+        out=STANDARD_STREAM,  # nothing is written
+        anchors=options.anchors,
+        groups=options.groups,
+        ordered=options.ordered,
+        seed=options.seed,
+        input=by_file[options.folder],
+    )
+    with open_in_memory(aggregating) as opened, collect_convergence_warnings() as warned:
+        method, reason = choose_for_labels(aggregating, opened)
+        fitted, crowd = opened.fit(method), opened.crowd
     corpus = crowd.corpus if options.items is None else by_file[options.items].read_corpus(options.items)
-    why = f", chosen because {made.reason}" if made.reason else ""
-    notices = (*made.notices, f"{options.folder}: aggregated by {made.method}{why}.")
-    return inputs_from_estimate(estimate, crowd.labels, corpus, gold), explain_nothing, notices
+    why = f", chosen because {reason}" if reason else ""
+    said = f"{options.folder}: aggregated by {method.name}{why}."
+    notices = (*opened.notices, *warned, *fitted.notices, said)
+    return inputs_from_estimate(fitted.estimate, crowd.labels, corpus, gold), explain_nothing, notices
 
 
-def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
-    """Return what the report is about, and how its items are explained."""
+def _read_inputs(options: ReportOptions) -> Subject:
+    """Return what the report is about: a run, or an estimate with its labels."""
+    home = Path(options.folder)
     for option, given in (("anchors", options.anchors), ("groups", options.groups), ("ordered", options.ordered)):
         if given is not None:
             raise OptionError(f"{home}: its answers are made already. Give --{option} to `aggregate` instead.")
@@ -252,32 +265,24 @@ def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Expl
     return inputs_from_estimate(load_estimate(home), crowd.labels, corpus, gold), explain_nothing, ()
 
 
-def _run_inputs(
-    home: Path, gold: Answers | None, options: ReportOptions
-) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
+def _run_inputs(home: Path, gold: Answers | None, options: ReportOptions) -> Subject:
     if options.labels is not None or options.items is not None:
         raise OptionError(f"{home}: a run contains its labels and items. Leave --labels and --items out.")
     record = read_run(home)
     absent = () if record.rules is None else missing_functions(record.rules)
-    if absent or not options.evidence:
-        check_record(home, record)
-        return (
-            inputs_from_run(record, gold),
-            explain_nothing,
-            _unexplained_notice(home, absent) if options.evidence else (),
+    if options.evidence and not absent:
+        run = load_run(home)
+        return inputs_from_run(run.record, gold), report_explainer(run), absent_notice(run)
+    check_record(home, record)
+    notices: tuple[str, ...] = ()
+    if options.evidence:
+        loaded = f"crowdlogic.load_run({str(home)!r}, vocabulary=vocabulary)"
+        notices = (
+            f"{home}: {' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} Python code that the run does not "
+            f"hold, so the page does not say why doubtful items got their answers. In Python, with the same "
+            f"predicates, it does: crowdlogic.report({loaded}).",
         )
-    run = load_run(home)
-    return inputs_from_run(run.record, gold), report_explainer(run.learned), absent_notice(run.learned)
-
-
-def _unexplained_notice(home: Path, absent: Sequence[str]) -> tuple[str, ...]:
-    """That answers are not explained, because the run's predicates are not there, and how they would be."""
-    loaded = f"crowdlogic.load_run({str(home)!r}, vocabulary=vocabulary)"
-    return (
-        f"{home}: {' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} Python code that the run does not hold, "
-        f"so the page does not say why doubtful items got their answers. In Python, with the same predicates, it does: "
-        f"crowdlogic.report({loaded}).",
-    )
+    return inputs_from_run(record, gold), explain_nothing, notices
 
 
 def _compare(inputs: ReportInputs, methods: Sequence[str], seed: int) -> list[MethodResult]:
@@ -327,13 +332,6 @@ def describe_page(page: Path) -> str:
     return f"{page} ({page.with_suffix('.json').name} beside it)"
 
 
-def _write_plots(report: Report, folder: str) -> str:
-    """Write every plot; where they are, in words, and why there is no PNG where there is none."""
-    written = write_figures(report, folder)
-    without = "" if written.missing is None else f"; no PNG: {written.missing}"
-    return f"{pluralise(len(written.svg), 'plot')} -> {folder}{without}"
-
-
 def timestamp() -> str:
     """Return the time, to the second, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
@@ -377,26 +375,16 @@ def report(
     truth = gold if gold is None or isinstance(gold, Answers) else read_answers(gold)
     if isinstance(source, str | Path):
         source = load_run(source) if Path(source).is_dir() and is_run(Path(source)) else read_labels(source)
-    inputs, explain, notices = _inputs(source, truth)
-    page = make_report(
-        inputs,
-        title=source.folder.resolve().name if isinstance(source, Run) else inputs.estimate.method,
-        made_at=timestamp(),
-        explain=explain,
-        compared=() if methods is None else _compare(inputs, methods, seed),
-        limits=ReportLimits(items=max_items),
-        seed=seed,
-    )
-    write_page(out, page)
-    return WrittenReport(report=page, page=Path(out), plots=(), notices=notices)
+    subject = _inputs(source, truth)
+    title = source.folder.resolve().name if isinstance(source, Run) else subject[0].estimate.method
+    return _write(subject, out, title, methods=methods, max_items=max_items, seed=seed)
 
 
-def _inputs(source: Any, gold: Answers | None) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
+def _inputs(source: Any, gold: Answers | None) -> Subject:
     """Return what the report is about, how its items are explained, and what cannot be told."""
-    if isinstance(source, Run | Learned):
-        learned = source.learned if isinstance(source, Run) else source
-        record = source.record if isinstance(source, Run) else to_record(learned, {"method": {}})
-        return inputs_from_run(record, gold), report_explainer(learned), absent_notice(learned)
+    if isinstance(source, Learned):
+        record = source.record if isinstance(source, Run) else to_record(source, {"method": {}})
+        return inputs_from_run(record, gold), report_explainer(source), absent_notice(source)
     if not isinstance(source, CrowdLabels) and not hasattr(source, "columns"):
         raise OptionError(
             f"report: {type(source).__name__} cannot be reported on. Give what fit or load_run gave, labels or a frame "

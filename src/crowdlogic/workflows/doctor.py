@@ -80,12 +80,18 @@ class LabelFacts:
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the contents as rows of a table."""
+        seldom = [f"{self.single:,} with one annotator only"] if self.single else []
+        seldom += [f"{self.unlabelled:,} without labels"] if self.unlabelled else []
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.kinds.items())
+        some = f" ({', '.join(seldom)})" if seldom else ""
+        labelled, is_sequential = self.items - self.unlabelled, self.tokens is not None
+        mean = f"{self.annotations / max(labelled, 1):.1f} annotators per labelled"
+        average = f" ({mean} {'sentence' if is_sequential else 'item'})" if labelled else ""
         rows = [
-            ("sentences" if self.tokens is not None else "items", f"{self.items:,}{self._seldom_labelled()}"),
+            ("sentences" if is_sequential else "items", f"{self.items:,}{some}"),
             ("annotators", f"{self.annotators:,}{f' ({kinds})' if kinds else ''}"),
             ("classes", f"{len(self.classes):,} ({list_names(self.classes, SHOWN_CLASSES)})"),
-            ("labels", f"{self.labels:,}{self._average()}"),
+            ("labels", f"{self.labels:,}{average}"),
         ]
         if self.tokens is not None:
             rows.insert(1, ("tokens", f"{self.tokens:,}"))
@@ -96,18 +102,6 @@ class LabelFacts:
         rows.append(("texts", "in the file" if self.texts else "not in the file"))
         rows.append(("gold", f"for {pluralise(self.gold, 'unit')}" if self.gold else "none in the file"))
         return rows
-
-    def _seldom_labelled(self) -> str:
-        parts = [f"{self.single:,} with one annotator only"] if self.single else []
-        parts += [f"{self.unlabelled:,} without labels"] if self.unlabelled else []
-        return f" ({', '.join(parts)})" if parts else ""
-
-    def _average(self) -> str:
-        labelled = self.items - self.unlabelled
-        if not labelled:
-            return ""
-        noun = "item" if self.tokens is None else "sentence"
-        return f" ({self.annotations / labelled:.1f} annotators per labelled {noun})"
 
 
 def count_labels(crowd: Crowd) -> LabelFacts:
@@ -233,59 +227,48 @@ class Capabilities:
 
 def find_capabilities(labels: CrowdLabels, facts: LabelFacts) -> Capabilities:
     """Return the possible uses of labels, without fitting anything."""
-    suitable, partial = applicable_methods(labels), labels.negated is not None
+    suitable, is_partial = applicable_methods(labels), labels.negated is not None
     refused = {
         name: "it models the tags of sentences" if needs_sequences(name) and not labels.is_sequential else PARTIAL
         for name in TRUTH_METHODS.loadable()
         if name not in suitable
     }
     suggested, reason = suggest_method(labels)
-    others = (
-        *([Capability(name=AGREEMENT, possible=False, remark=PARTIAL)] if partial else _agreement(labels)),
-        _reliability(labels),
-        _scores(facts),
-        _training(facts),
-        Capability(name=REPORT, possible=False, remark=PARTIAL) if partial else _report(facts),
-    )
-    return Capabilities(methods=tuple(suitable), refused=refused, suggested=suggested, reason=reason, others=others)
+    others: list[tuple[str, bool, str]] = []
 
+    # Coefficients of agreement with an interval, and those that are undefined
+    if is_partial:
+        others.append((AGREEMENT, False, PARTIAL))
+    else:
+        found = agreement(labels, replicates=0)
+        defined = [one.title for one in found if one.reason is None]
+        undefined = [(one.title, False, one.reason) for one in found if one.reason is not None]
+        others += [(AGREEMENT, True, ", ".join(defined)), *undefined] if defined else [(AGREEMENT, *undefined[0][1:])]
 
-def _agreement(labels: CrowdLabels) -> list[Capability]:
-    """Return the coefficients with an interval, and those that are undefined, with the reason."""
-    found = agreement(labels, replicates=0)
-    defined = [one.title for one in found if one.reason is None]
-    undefined = [Capability(name=one.title, possible=False, remark=one.reason) for one in found if one.reason]
-    if not defined:
-        return [Capability(name=AGREEMENT, possible=False, remark=undefined[0].remark)]
-    return [Capability(name=AGREEMENT, possible=True, remark=", ".join(defined)), *undefined]
-
-
-def _reliability(labels: CrowdLabels) -> Capability:
-    """Return credible intervals of the annotators, and how many of these gave too few labels for a narrow one."""
-    name = "reliability of annotators with intervals"
-    if not (labels.labels_per_unit() > 1).any():
-        return Capability(name=name, possible=False, remark="no two annotators labelled the same unit")
+    # Credible intervals of the annotators, and how many gave too few labels for a narrow one
+    is_judged = bool((labels.labels_per_unit() > 1).any())
     few = np.flatnonzero(labels.labels_per_annotator() < FEW_LABELS)
-    if not len(few):
-        return Capability(name=name, possible=True)
-    who = list_names(labels.annotators.gather(few).to_list())
-    remark = f"wide for {pluralise(len(few), 'annotator')} with fewer than {FEW_LABELS} labels ({who})"
-    return Capability(name=name, possible=True, remark=remark)
+    remark = "" if is_judged else "no two annotators labelled the same unit"
+    if is_judged and len(few):
+        who = list_names(labels.annotators.gather(few).to_list())
+        remark = f"wide for {pluralise(len(few), 'annotator')} with fewer than {FEW_LABELS} labels ({who})"
+    others.append(("reliability of annotators with intervals", is_judged, remark))
 
-
-def _scores(facts: LabelFacts) -> Capability:
-    remark = f"gold of {pluralise(facts.gold, 'unit')}" if facts.gold else "no gold in the file; give it with --gold"
-    return Capability(name="scores by gold", possible=facts.gold > 0, remark=remark)
-
-
-def _training(facts: LabelFacts) -> Capability:
-    remark = "" if facts.texts else "no texts in the file; give them with --items"
-    return Capability(name="training a classifier", possible=facts.texts, remark=remark)
-
-
-def _report(facts: LabelFacts) -> Capability:
-    without = "" if facts.texts else "; without texts, items are shown by name only"
-    return Capability(name=REPORT, possible=facts.labels > 0, remark=f"whom to trust, which labels to check{without}")
+    gold = f"gold of {pluralise(facts.gold, 'unit')}" if facts.gold else "no gold in the file; give it with --gold"
+    others.append(("scores by gold", facts.gold > 0, gold))
+    texts = "" if facts.texts else "no texts in the file; give them with --items"
+    others.append(("training a classifier", facts.texts, texts))
+    shown = (
+        f"whom to trust, which labels to check{'' if facts.texts else '; without texts, items are shown by name only'}"
+    )
+    others.append((REPORT, False, PARTIAL) if is_partial else (REPORT, facts.labels > 0, shown))
+    return Capabilities(
+        methods=tuple(suitable),
+        refused=refused,
+        suggested=suggested,
+        reason=reason,
+        others=tuple(Capability(name=name, possible=possible, remark=remark) for name, possible, remark in others),
+    )
 
 
 Contents = TypeVar("Contents")
@@ -419,15 +402,7 @@ def _describe_crowd(options: DoctorOptions, format: FileFormat, crowd: Crowd) ->
         capabilities=find_capabilities(crowd.labels, facts),
         notices=tuple(crowd.labels.intake.messages()),
         left_out=crowd.labels.intake.left_out,
-        first=tuple(
-            _first_steps(
-                options,
-                format,
-                facts,
-                partial=crowd.labels.negated is not None,
-                has_judges=looks_like_panel(crowd.labels),
-            )
-        ),
+        first=tuple(_first_steps(options, format, facts, crowd.labels)),
     )
 
 
@@ -450,13 +425,6 @@ def _find_columns(options: DoctorOptions, format: FileFormat, crowd: Crowd) -> t
     return roles, tuple(name for name in table.columns if name not in roles.values())
 
 
-def _answers_file(format: FileFormat, facts: LabelFacts) -> str:
-    """Return a name for the consensus: in the tool's own shape where the tool's format can hold it."""
-    if format.is_tool_export and format.overrides("encode_estimate") and not format.writes_folder:
-        return f"consensus{format.suffixes[0]}"
-    return "truth.conll" if facts.tokens is not None else "truth.csv"
-
-
 MODEL_NAMES = re.compile(
     r"gpt|claude|llama|gemini|gemma|mistral|mixtral|qwen|deepseek|judge|\bllm\b|\bphi-?\d", flags=re.IGNORECASE
 )
@@ -473,12 +441,9 @@ def looks_like_panel(labels: CrowdLabels) -> bool:
     return not labels.is_sequential and models >= 2 and 2 * models > len(labels.annotators)
 
 
-def _first_steps(
-    options: DoctorOptions, format: FileFormat, facts: LabelFacts, *, partial: bool, has_judges: bool
-) -> Iterator[str]:
+def _first_steps(options: DoctorOptions, format: FileFormat, facts: LabelFacts, labels: CrowdLabels) -> Iterator[str]:
     """Yield the commands to begin with, most useful first."""
-    source = f"{shlex.quote(options.file)}{_given_words(options)}"
-    answers = _answers_file(format, facts)
+    is_partial, source = labels.negated is not None, f"{shlex.quote(options.file)}{_given_words(options)}"
     if facts.annotations == facts.items - facts.unlabelled:
         yield "Every item has one label: only the texts can show which are wrong. Add labels by others to check people."
         if facts.texts:
@@ -494,12 +459,16 @@ def _first_steps(
         items = "" if facts.texts else " --items items.csv"
         yield f"crowdlogic train --labels {source}{items} -o run"
         yield f"crowdlogic rules suggest {source}{items} -o suggested.rules"
-    elif not partial:
+    elif not is_partial:
         yield f"crowdlogic agreement {source}"
-        if has_judges:
+        if looks_like_panel(labels):
             yield f"crowdlogic panel {source}"
+    # The consensus is written in the tool's own shape where the tool's format can hold it.
+    answers = "truth.conll" if facts.tokens is not None else "truth.csv"
+    if format.is_tool_export and format.overrides("encode_estimate") and not format.writes_folder:
+        answers = f"consensus{format.suffixes[0]}"
     yield f"crowdlogic aggregate {source} -o {answers} --annotators annotators.csv"
-    if not partial:
+    if not is_partial:
         yield f"crowdlogic report {source} -o report.html"
     if facts.texts and not facts.functions:
         yield f"crowdlogic train --labels {source} -o run"

@@ -186,21 +186,16 @@ def default_answers(source: str, input: ReadOptions, *, read_as: str | None = No
         found = detect_format(InputFile(source), read_as)
         stem = path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
         suffix = found.suffixes[0] if found.name in SAME_FORMAT else ".jsonl"
-        if suffix in (".csv", ".tsv") and _holds_tags(source, input):
-            suffix = ".jsonl"
+        if suffix in (".csv", ".tsv"):  # tags in csv: its header names a column of tags and none of labels
+            header = InputFile(source).head().partition(b"\n")[0].decode("utf-8", "replace")
+            names = [name.strip().strip('"') for name in re.split(r"[,;\t]", header)]
+            roles = find_roles(names, {role: name for role, name in (input.columns or {}).items() if name in names})
+            if "tags" in roles and "label" not in roles and not input.wide:
+                suffix = ".jsonl"
     out = path.with_name(f"{stem}.truth{suffix}")
     if out.exists() and not _is_own_output(out):
         raise OptionError(f"{out}: exists and was not written by aggregate. Name another file with -o FILE.")
     return str(out)
-
-
-def _holds_tags(source: str, input: ReadOptions) -> bool:
-    """Return whether the header of a csv file names a column of tags and none of labels."""
-    header = InputFile(source).head().partition(b"\n")[0].decode("utf-8", "replace")
-    names = [name.strip().strip('"') for name in re.split(r"[,;\t]", header)]
-    chosen = {role: name for role, name in (input.columns or {}).items() if name in names}
-    roles = find_roles(names, chosen)
-    return "tags" in roles and "label" not in roles and not input.wide
 
 
 def _is_own_output(path: Path) -> bool:
@@ -255,13 +250,16 @@ def guess_columns(table: pl.DataFrame, known: Mapping[str, str]) -> dict[str, st
         return {}
     choices = (dict(zip(missing, chosen, strict=True)) for chosen in permutations(likely, len(missing)))
     found = [{**known, **one} for one in choices if _is_like_labels(cells, {**known, **one}, counts)]
-    exact = [one for one in found if not _has_repeats(cells, one)]
-    found = exact or found
+    # Prefer choices in which no annotator labelled an item twice.
+    found = [one for one in found if cells.select(one["item"], one["annotator"]).n_unique() == len(cells)] or found
     if len(found) > 1:  # a date or a shop is the same in all rows of an item; annotators of labels do not always agree
-        found = [one for one in found if _has_disagreement(cells, one, counts)]
+        found = [one for one in found if cells.select(one["item"], one["label"]).n_unique() > counts[one["item"]]]
     if len(found) != 1:
         return {}
-    return {**found[0], **_text_column(cells, found[0], texts)}
+    # The one column of texts that belong to the items, if there is exactly one
+    (roles,) = found
+    fitting = [name for name in texts if cells.select(roles["item"], name).n_unique() == counts[roles["item"]]]
+    return {**roles, **({"text": fitting[0]} if "text" not in roles and len(fitting) == 1 else {})}
 
 
 def guess_text_column(table: pl.DataFrame, known: Mapping[str, str]) -> str | None:
@@ -307,23 +305,6 @@ def _is_like_labels(cells: pl.DataFrame, roles: Mapping[str, str], counts: Mappi
     given = cells.select(item, annotator, label).unique()
     pairs = given.select(item, annotator).n_unique()
     return pairs >= (1 - MOST_REPEATED) * len(given) and given.select(item, label).n_unique() < pairs
-
-
-def _has_repeats(cells: pl.DataFrame, roles: Mapping[str, str]) -> bool:
-    """Return whether some annotator labelled an item twice, in different rows."""
-    return cells.select(roles["item"], roles["annotator"]).n_unique() < len(cells)
-
-
-def _has_disagreement(cells: pl.DataFrame, roles: Mapping[str, str], counts: Mapping[str, int]) -> bool:
-    """Return whether some item has two different labels."""
-    return cells.select(roles["item"], roles["label"]).n_unique() > counts[roles["item"]]
-
-
-def _text_column(cells: pl.DataFrame, roles: Mapping[str, str], texts: list[str]) -> dict[str, str]:
-    """Return the one column of texts that belong to the items, if there is exactly one."""
-    n_items = cells[roles["item"]].n_unique()
-    fitting = [name for name in texts if cells.select(roles["item"], name).n_unique() == n_items]
-    return {"text": fitting[0]} if "text" not in roles and len(fitting) == 1 else {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -374,7 +355,8 @@ class InputOptions(ReadOptions):
             others: Files that are read beside it; None for those that are not there.
             optional: Roles of columns that need not be in any file.
         """
-        formats = {path: _format_for(path, self.format) for path in others if path is not None}
+        # The given format is for files whose suffix names none.
+        formats = {path: None if formats_by_suffix(path) else self.format for path in others if path is not None}
         formats[labels] = self.format
         columns = _columns_by_file(self.columns or {}, formats, optional)
         return {path: replace(self, format=formats[path], columns=columns[path]) for path in formats}
@@ -425,11 +407,6 @@ def _split_pair(text: str, option: str, form: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-def _format_for(path: str, given: str | None) -> str | None:
-    """Return the format that was given, for a file whose suffix names no format."""
-    return None if formats_by_suffix(path) else given
-
-
 def _columns_by_file(
     chosen: Mapping[str, str], formats: Mapping[str, str | None], optional: Sequence[str]
 ) -> dict[str, Mapping[str, str]]:
@@ -437,23 +414,18 @@ def _columns_by_file(
     if not chosen or len(formats) == 1:  # a single file is read with all options, and reports a missing column itself
         return dict.fromkeys(formats, chosen)
     headers = {path: _header(path, formats[path]) for path in formats}
+    known = list(dict.fromkeys(name for header in headers.values() for name in header or ()))
     for role, column in chosen.items():
-        if role not in optional:
-            _require_column(role, column, headers)
+        if role in optional:
+            continue
+        refuse_reversed(role, column, known)
+        if column not in known and None not in headers.values():
+            hint = did_you_mean(column, known)
+            raise OptionError(f"--column {role}={column}: no column {column!r} in {name_list(headers)}.{hint}")
     return {
         path: {role: column for role, column in chosen.items() if header is None or column in header}
         for path, header in headers.items()
     }
-
-
-def _require_column(role: str, column: str, headers: Mapping[str, Sequence[str] | None]) -> None:
-    """Refuse a column that no file has."""
-    refuse_reversed(role, column, [name for header in headers.values() for name in header or ()])
-    if not any(header is None or column in header for header in headers.values()):
-        known = list(dict.fromkeys(name for header in headers.values() for name in header or ()))
-        raise OptionError(
-            f"--column {role}={column}: no column {column!r} in {name_list(headers)}.{did_you_mean(column, known)}"
-        )
 
 
 def _header(path: str, format: str | None) -> list[str] | None:
@@ -562,7 +534,7 @@ def gold_notices(labels: CrowdLabels, gold: Ints, path: str) -> list[str]:
         path: The file of the gold.
     """
     notices = []
-    if find_format(path, None) is not None and isinstance(find_format(path, None), TableFormat):
+    if isinstance(find_format(path, None), TableFormat):
         table, _ = read_table(path)
         column = {name.lower(): name for name in table.columns}
         if named := [column[name] for name in MODEL_COLUMNS if name in column]:

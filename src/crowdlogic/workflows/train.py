@@ -244,7 +244,10 @@ def configure_method(choice: MethodChoice, classes: Classes) -> tuple[LearningMe
 
     A method takes over what it has in common with the preset's: its classifier, annotators, projector, limits, ...
     """
-    base, rules = _load_preset(choice.preset, classes)
+    base, rules = LogicLNCL(), None
+    if choice.preset is not None:
+        made = PRESETS.load(choice.preset)(classes)
+        base, rules = made.method, made.rules
     if choice.automatic:
         base, rules = replace(base, learn_weights=True), None
     kind = LEARNING_METHODS.load(choice.method)
@@ -252,35 +255,22 @@ def configure_method(choice: MethodChoice, classes: Classes) -> tuple[LearningMe
     options = {one.name: getattr(base, one.name) for one in fields(base) if one.name in known}
     if getattr(kind, "own_classifier", None) is not None:
         options["classifier"] = kind.own_classifier
-    options["classifier"] = _choose_classifier(choice.model, options["classifier"])
+    # A classifier that the method or the preset already has keeps its options.
+    if choice.model is not None and choice.model != options["classifier"].name:
+        options["classifier"] = as_architecture(choice.model)
     method = decode_options(kind(**options), choice.changes)
-    return _with_vectors(method, choice), rules if "projector" in known else None
 
-
-def _load_preset(name: str | None, classes: Classes) -> tuple[LogicLNCL, RuleSet | None]:
-    if name is None:
-        return LogicLNCL(), None
-    made = PRESETS.load(name)(classes)
-    return made.method, made.rules
-
-
-def _choose_classifier(model: Any, present: Any) -> Any:
-    """Return the model of that name; the method's own classifier, with its options, if it already has that name."""
-    return present if model is None or model == present.name else as_architecture(model)
-
-
-def _with_vectors(method: Any, choice: MethodChoice) -> LearningMethod:
-    """Return the method with its classifier's vectors and device, which are no plain options."""
+    # Vectors and the device are not plain options.
     model = method.classifier
-    known = {one.name for one in fields(model)} if is_dataclass(model) else set()
+    takes = {one.name for one in fields(model)} if is_dataclass(model) else set()
     if choice.vectors is not None:
-        if "vectors" not in known:
+        if "vectors" not in takes:
             raise OptionError(f"--vectors: the {model.name} model takes no word vectors. Choose kim-cnn or cnn-gru.")
         model = replace(model, vectors=choice.vectors)
-    if choice.device is not None and "training" in known:
+    if choice.device is not None and "training" in takes:
         model = replace(model, training=replace(model.training, device=choice.device))
-    made: LearningMethod = replace(method, classifier=model)
-    return made
+    configured: LearningMethod = replace(method, classifier=model)
+    return configured, rules if "projector" in known else None
 
 
 # What `train` reads: labels, items, rules, vectors; and what a person should know of them.
@@ -314,10 +304,14 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
     by_file = options.input.by_file(str(options.labels), options.items, options.dev, options.test, options.anchors)
     labels, corpus = _read_labelled(options, by_file)
     dev, test = (None if path is None else by_file[path].read_corpus(path) for path in (options.dev, options.test))
-    anchors = None
+    anchors, vectors = None, None
     if options.anchors is not None:
         anchors = anchors_of(by_file[options.anchors].read_answers(options.anchors), labels)
-    vectors = _read_vectors(options.vectors)
+    if options.vectors:
+        from crowdlogic.data.vectors import concatenate_vectors, read_vectors
+
+        sets = [read_vectors(path) for path in options.vectors]
+        vectors = concatenate_vectors(*sets) if len(sets) > 1 else sets[0]
     choice = MethodChoice(
         method=options.method or DEFAULT_LEARNING_METHOD,
         preset=options.preset,
@@ -350,16 +344,17 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
         anchors=anchors,
         inputs=options.plain(),
     )
-    notices = (
-        *([reason] if reason else []),
-        *_label_notices(options, labels, corpus),
-        *_anchor_notices(options, data),
-        *_dev_notices(options, data, method),
-        *grammar_notices,
-        *_rule_notices(data),
-        *_vector_notices(options, vectors, corpus, method),
-    )
-    return TrainingInputs(method=method, data=data, notices=notices)
+    notices = [reason] if reason else []
+    notices += _label_notices(options, labels, corpus)
+    if anchors is not None:
+        notices.append(f"{options.anchors}: the truth of {pluralise(len(anchors), 'item')} is known, and learnt from.")
+    notices += [*_dev_notices(options, data, method), *grammar_notices, *_rule_notices(data)]
+    if vectors is not None:
+        model: Any = method.classifier  # no other classifier takes vectors
+        share = percent(vectors.coverage(model.tokenize(corpus).words, exact=model.case_sensitive))
+        names = ", ".join(options.vectors)
+        notices.append(f"{names}: {vectors.size} dimensions; {share} of the words have a vector.")
+    return TrainingInputs(method=method, data=data, notices=tuple(notices))
 
 
 def _read_labelled(options: TrainOptions, by_file: Mapping[str, InputOptions]) -> tuple[CrowdLabels, Corpus]:
@@ -409,14 +404,6 @@ def _check_kind(choice: MethodChoice, method: LearningMethod, corpus: Corpus, so
         )
 
 
-def _read_vectors(paths: Sequence[str]) -> WordVectors | None:
-    """Return the word vectors of all files, side by side; None without a file."""
-    from crowdlogic.data.vectors import concatenate_vectors, read_vectors
-
-    sets = [read_vectors(path) for path in paths]
-    return concatenate_vectors(*sets) if len(sets) > 1 else sets[0] if sets else None
-
-
 def _label_notices(options: TrainOptions, labels: CrowdLabels, corpus: Corpus) -> Iterator[str]:
     yield (
         f"{options.labels}: {pluralise(labels.n_labels, 'label')} of "
@@ -442,17 +429,15 @@ def _label_notices(options: TrainOptions, labels: CrowdLabels, corpus: Corpus) -
         yield f"{bare} no labels: answered, but not learnt from."
 
 
-def _anchor_notices(options: TrainOptions, data: TrainingData) -> Iterator[str]:
-    if data.anchors is not None:
-        yield f"{options.anchors}: the truth of {pluralise(len(data.anchors), 'item')} is known, and learnt from."
-
-
 def _dev_notices(options: TrainOptions, data: TrainingData, method: LearningMethod) -> Iterator[str]:
     dev = data.dev
     if dev is not None:
         yield f"{options.dev}: {len(dev.items):,} dev items for early stopping."
-        known = set(_contents(data.corpus))
-        twice = sum(content in known for content in _contents(dev))
+        known, ours = (
+            [one.sentence(s) for s in range(len(one.items))] if one.tokens is not None else list(one.texts or ())
+            for one in (data.corpus, dev)
+        )
+        twice = sum(content in set(known) for content in ours)
         if twice:
             yield f"{twice:,} of the dev items are training items, too: their score is too good."
         return
@@ -465,13 +450,6 @@ def _dev_notices(options: TrainOptions, data: TrainingData, method: LearningMeth
         refit = "; the model is then refit with all labels" if held_out.refit else ""
         share = f"the labels of {held_out.share:.0%} of the {held_out.unit}"
         yield f"No dev items: {share} are held out for early stopping{refit}."
-
-
-def _contents(corpus: Corpus) -> list[str] | list[tuple[str, ...]]:
-    """Return the text or the tokens of each item."""
-    if corpus.tokens is not None:
-        return [corpus.sentence(s) for s in range(len(corpus.items))]
-    return list(corpus.texts or ())
 
 
 def _rule_notices(data: TrainingData) -> Iterator[str]:
@@ -488,15 +466,6 @@ def _rule_notices(data: TrainingData) -> Iterator[str]:
             raise RuleError(str(finding))
     yield f"{rules.source}: {pluralise(len(expand(rules, classes)), 'rule')}."
     yield from (finding.line for finding in found)
-
-
-def _vector_notices(
-    options: TrainOptions, vectors: WordVectors | None, corpus: Corpus, method: LearningMethod
-) -> Iterator[str]:
-    if vectors is not None:
-        model: Any = method.classifier  # no other classifier takes vectors
-        share = vectors.coverage(model.tokenize(corpus).words, exact=model.case_sensitive)
-        yield f"{', '.join(options.vectors)}: {vectors.size} dimensions; {percent(share)} of the words have a vector."
 
 
 HELD_OUT = "held-out log likelihood"
@@ -608,18 +577,14 @@ def _interruptible(folder: Path) -> Iterator[None]:
     except (OSError, MemoryError) as problem:
         if isinstance(problem, CrowdLogicError):
             raise
-        raise ResourceError(_explain_failure(folder, problem)) from problem
-
-
-def _explain_failure(folder: Path, problem: OSError | MemoryError) -> str:
-    """Return what failed, what is saved, and how to go on."""
-    what = "not enough memory"
-    if isinstance(problem, OSError):
-        what = f"{problem.filename or folder}: {problem.strerror or problem}"
-    done = last_epoch(folder) if is_run(folder) else ""
-    if not done:
-        return f"{what}. Nothing is saved: make room, and train again."
-    return f"{what}. The run is saved up to {done}: make room, and go on with it: crowdlogic train --resume -o {folder}"
+        what = "not enough memory"
+        if isinstance(problem, OSError):
+            what = f"{problem.filename or folder}: {problem.strerror or problem}"
+        done = last_epoch(folder) if is_run(folder) else ""
+        if not done:
+            raise ResourceError(f"{what}. Nothing is saved: make room, and train again.") from problem
+        again = f"make room, and go on with it: crowdlogic train --resume -o {folder}"
+        raise ResourceError(f"{what}. The run is saved up to {done}: {again}") from problem
 
 
 def _verdict_notices(run: Run) -> Iterator[str]:
@@ -655,7 +620,7 @@ class TrainingOutcome:
     @property
     def learned(self) -> Learned:
         """What was learnt."""
-        return self.run.learned
+        return self.run
 
     @property
     def has_scores(self) -> bool:
@@ -696,15 +661,11 @@ class TrainingOutcome:
         labels = self.learned.task.labels
         name = score_name(labels.classes, sequential=labels.is_sequential)
         rows = [(which, percent(value)) for which, value in self.learned.final.scores.items()]
-        return ResultTable(title=f"{name} {self._which_epochs()}", columns=["on", name], rows=rows)
-
-    def _which_epochs(self) -> str:
-        """Return the epoch, or the epochs, that the answers are of."""
+        which = f"at the chosen epoch ({self.learned.chosen})"
         if self.learned.averaged_from is not None:
-            return (
-                f"with weights averaged over epochs {self.learned.averaged_from} to {len(self.learned.refit_history)}"
-            )
-        return f"at the chosen epoch ({self.learned.chosen})"
+            last = len(self.learned.refit_history)
+            which = f"with weights averaged over epochs {self.learned.averaged_from} to {last}"
+        return ResultTable(title=f"{name} {which}", columns=["on", name], rows=rows)
 
     def figures(self) -> dict[str, Any]:
         """Return the outcome as plain data."""

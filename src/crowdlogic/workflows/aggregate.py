@@ -25,6 +25,7 @@ from crowdlogic.confidence.expected_accuracy import (
     describe_mistakes,
     describe_spans,
     expected_accuracy,
+    warning_signs,
 )
 from crowdlogic.data.blocks import anchor_classes
 from crowdlogic.data.corpus import Corpus, align
@@ -522,8 +523,6 @@ class FittedInMemory:
     @property
     def notices(self) -> tuple[str, ...]:
         """Signs that the answers cannot be trusted, and the command that would learn from the texts of the items."""
-        from crowdlogic.confidence.expected_accuracy import warning_signs
-
         options, crowd = self.labels.options, self.labels.crowd
         signs = tuple(warning_signs(crowd.labels, self.estimate))
         if crowd.corpus is None or crowd.corpus.texts is None or options.labels == STANDARD_STREAM:

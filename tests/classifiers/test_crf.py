@@ -210,6 +210,6 @@ def test_arrays_of_another_crf_are_refused() -> None:
     with pytest.raises(FormatError) as caught:
         made.restore(arrays)
 
-    assert (
-        str(caught.value) == "These potentials belong to a different CRF: model.start is (2,) where (3,) is expected."
+    assert str(caught.value) == (
+        "These arrays belong to a different classifier: model.start is (2,) where (3,) is expected."
     )

@@ -29,7 +29,7 @@ from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets, saved_
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
-from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.chain import ChainMarginals, best_path, marginals
 
@@ -196,13 +196,6 @@ class CRFClassifier:
 
     def restore(self, arrays: Arrays) -> None:
         """Set the potentials to a saved state."""
-        for name, own in self.potentials._asdict().items():
-            found = arrays[MODEL + name].shape if MODEL + name in arrays else "missing"
-            if found != own.shape:
-                raise FormatError(
-                    f"These potentials belong to a different CRF: {MODEL + name} is {found} where {own.shape} is "
-                    f"expected."
-                )
         saved = (saved_array(arrays, MODEL + name, own.shape) for name, own in self.potentials._asdict().items())
         self.potentials = CRFPotentials(*(np.array(array, dtype=np.float64) for array in saved))
 

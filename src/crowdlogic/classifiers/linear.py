@@ -28,7 +28,7 @@ from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets, saved_
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
-from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import normalise
 
@@ -132,13 +132,6 @@ class LinearClassifier:
 
     def restore(self, arrays: Arrays) -> None:
         """Set weights and bias to a saved state."""
-        for name, own in ((WEIGHTS, self.weights), (BIAS, self.bias)):
-            found = arrays[name].shape if name in arrays else "missing"
-            if found != own.shape:
-                raise FormatError(
-                    f"These weights belong to a different linear classifier: {name} is {found} where {own.shape} is "
-                    f"expected."
-                )
         saved = [saved_array(arrays, name, own.shape) for name, own in ((WEIGHTS, self.weights), (BIAS, self.bias))]
         self.weights, self.bias = (np.array(array, dtype=np.float64) for array in saved)
 

@@ -400,33 +400,32 @@ def saved_array(arrays: Arrays, name: str, shape: tuple[int | None, ...], *, kin
     """
     found = arrays.get(name)
     if found is None:
-        raise _unfit(name, "missing", shape)
+        raise _foreign_array(f"{name} is missing where {_shown(shape)} is expected")
     fits = len(found.shape) == len(shape) and all(
         expected in (None, size) for size, expected in zip(found.shape, shape, strict=True)
     )
     if not fits:
-        raise _unfit(name, str(found.shape), shape)
+        raise _foreign_array(f"{name} is {found.shape} where {_shown(shape)} is expected")
     if found.dtype.kind not in kind:
-        raise FormatError(f"These arrays belong to a different classifier: {name} has type {found.dtype}.")
+        raise _foreign_array(f"{name} has type {found.dtype}")
     if found.dtype.kind == "f" and not np.isfinite(found).all():
         raise FormatError(f"These arrays are damaged: {name} holds NaN or infinities.")
     return np.asarray(found)
 
 
-def _unfit(name: str, found: str, shape: tuple[int | None, ...]) -> FormatError:
-    expected = f"({', '.join('any' if size is None else str(size) for size in shape)}{',' * (len(shape) == 1)})"
-    return FormatError(
-        f"These arrays belong to a different classifier: {name} is {found} where {expected} is expected."
-    )
+def _shown(shape: tuple[int | None, ...]) -> str:
+    return f"({', '.join('any' if size is None else str(size) for size in shape)}{',' * (len(shape) == 1)})"
+
+
+def _foreign_array(what: str) -> FormatError:
+    return FormatError(f"These arrays belong to a different classifier: {what}.")
 
 
 def saved_number(arrays: Arrays, name: str, *, least: int, most: int) -> int:
     """Return an integer of a saved state after checking its bounds."""
     found = int(saved_array(arrays, name, (), kind=INTEGERS))
     if not least <= found <= most:
-        raise FormatError(
-            f"These arrays belong to a different classifier: {name} is {found}, not from {least} to {most}."
-        )
+        raise _foreign_array(f"{name} is {found}, not from {least} to {most}")
     return found
 
 
@@ -434,9 +433,7 @@ def saved_columns(arrays: Arrays, name: str, *, width: int) -> NDArray[Any]:
     """Return column numbers of a saved state, which must increase and lie in [0, width)."""
     found = saved_array(arrays, name, (None,), kind=INTEGERS).astype(np.int64)
     if len(found) and (found[0] < 0 or found[-1] >= width or (np.diff(found) <= 0).any()):
-        raise FormatError(
-            f"These arrays belong to a different classifier: {name} does not increase from 0 to below {width}."
-        )
+        raise _foreign_array(f"{name} does not increase from 0 to below {width}")
     return found
 
 
@@ -449,7 +446,7 @@ def saved_json(arrays: Arrays, name: str, kind: type) -> Any:
             raise
         raise FormatError(f"These arrays are damaged: {name} is not valid JSON ({problem}).") from problem
     if not isinstance(found, kind):
-        raise FormatError(f"These arrays belong to a different classifier: {name} contains a {type(found).__name__}.")
+        raise _foreign_array(f"{name} contains a {type(found).__name__}")
     return found
 
 
@@ -457,5 +454,5 @@ def saved_words(arrays: Arrays, name: str) -> tuple[str, ...]:
     """Return the words of a saved state, which must be distinct."""
     found = saved_json(arrays, name, list)
     if not all(isinstance(word, str) for word in found) or len(set(found)) != len(found):
-        raise FormatError(f"These arrays belong to a different classifier: {name} is not a list of distinct words.")
+        raise _foreign_array(f"{name} is not a list of distinct words")
     return tuple(found)

@@ -23,10 +23,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone, is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.validation import has_fit_parameter
 
 from crowdlogic.classifiers.features import (
     FeatureColumns,
@@ -69,8 +70,6 @@ MODULES = (
 
 def find_class(name: str) -> type[Any]:
     """Return the scikit-learn classifier with this name."""
-    from sklearn.base import ClassifierMixin
-
     known: list[str] = []
     for module in MODULES:
         for public, found in inspect.getmembers(import_module(f"sklearn.{module}"), inspect.isclass):
@@ -109,8 +108,6 @@ def describe_estimator(estimator: Any) -> tuple[str, dict[str, Any]] | None:
 
 def seed_estimator(estimator: Any, seed: int) -> Any:
     """Return an unfitted copy in which every `random_state` that is not an integer is set to the seed."""
-    from sklearn.base import clone
-
     copy = clone(estimator)
     states = {key: value for key, value in copy.get_params().items() if key.split("__")[-1] == "random_state"}
     return copy.set_params(**{key: seed for key, value in states.items() if not isinstance(value, int)})
@@ -118,9 +115,6 @@ def seed_estimator(estimator: Any, seed: int) -> Any:
 
 def sample_weight_name(estimator: Any) -> str:
     """Return the keyword argument of `fit` for sample weights; for a pipeline, that of its last step."""
-    from sklearn.pipeline import Pipeline
-    from sklearn.utils.validation import has_fit_parameter
-
     step, last = estimator.steps[-1] if isinstance(estimator, Pipeline) else ("", estimator)
     if not has_fit_parameter(last, "sample_weight"):
         raise OptionError(
@@ -171,29 +165,16 @@ def make_pipeline(classifier: Any, classes: Classes, *, sequential: bool) -> Pip
             f"A scikit-learn pipeline can only be made from the linear model for documents; this run {kind}. Use "
             f"`crowdlogic export RUN --to onnx` (or hf, for a transformer)."
         )
-    steps = [("features", _features(classifier)), ("model", _logistic_regression(classifier, classes))]
-    return Pipeline(steps)
-
-
-def _features(classifier: LinearClassifier) -> Any:
-    """Return the transformer before the classifier: hashed n-grams for texts, numbers unchanged."""
-    columns: FeatureColumns = classifier.columns
-    if columns.width != 1 << classifier.options.hash_bits:
-        return FunctionTransformer()
-    options = classifier.options
-    return HashedNgrams(options.max_ngram, options.hash_bits, columns=columns.kept, scale=columns.scale)
-
-
-def _logistic_regression(classifier: LinearClassifier, classes: Classes) -> LogisticRegression:
-    model = LogisticRegression()
-    model.classes_ = np.array(classes)
-    weights, bias = classifier.weights, classifier.bias
+    options, columns, weights, bias = classifier.options, classifier.columns, classifier.weights, classifier.bias
+    features: Any = FunctionTransformer()  # numbers are unchanged
+    if columns.width == 1 << options.hash_bits:
+        features = HashedNgrams(options.max_ngram, options.hash_bits, columns=columns.kept, scale=columns.scale)
     if len(classes) == 2:  # scikit-learn keeps only the difference of the two
         weights, bias = weights[:, 1:] - weights[:, :1], bias[1:] - bias[:1]
+    model = LogisticRegression()
+    model.classes_, model.n_iter_, model.n_features_in_ = np.array(classes), np.array([0]), weights.shape[0]
     model.coef_, model.intercept_ = np.ascontiguousarray(weights.T), bias.copy()
-    model.n_features_in_ = weights.shape[0]
-    model.n_iter_ = np.array([0])
-    return model
+    return Pipeline([("features", features), ("model", model)])
 
 
 # The state of a fitted scikit-learn estimator as arrays, without pickle: its attributes, or its training examples.
@@ -227,11 +208,13 @@ class TrainingExamples:
 
     def arrays(self) -> Arrays:
         """Return the examples as named arrays; a sparse matrix is stored as its three parts."""
-        held = {"targets": self.targets, "weights": self.weights}
-        if not isinstance(self.features, sparse.csr_array):
-            return {EXAMPLES + name: array for name, array in (held | {"features": self.features}).items()}
-        parts = {"entries": self.features.data, "columns": self.features.indices, "pointers": self.features.indptr}
-        return {EXAMPLES + name: array for name, array in (held | parts).items()}
+        held: Arrays = {"targets": self.targets, "weights": self.weights}
+        if isinstance(self.features, sparse.csr_array):
+            data, columns, pointers = self.features.data, self.features.indices, self.features.indptr
+            held |= {"entries": data, "columns": columns, "pointers": pointers}
+        else:
+            held["features"] = self.features
+        return {EXAMPLES + name: array for name, array in held.items()}
 
 
 def load_examples(arrays: Arrays, n_features: int) -> TrainingExamples:
@@ -241,24 +224,19 @@ def load_examples(arrays: Arrays, n_features: int) -> TrainingExamples:
     if EXAMPLES + "features" in arrays:
         features = saved_array(arrays, EXAMPLES + "features", (len(targets), n_features), kind="fiub")
         return TrainingExamples(features, targets, weights)
-    return TrainingExamples(_load_sparse(arrays, len(targets), n_features), targets, weights)
-
-
-def _load_sparse(arrays: Arrays, n_rows: int, n_features: int) -> sparse.csr_array:
-    """Return a sparse matrix from its three parts, after checking them."""
-    pointers = saved_array(arrays, EXAMPLES + "pointers", (n_rows + 1,), kind="iu")
+    # A sparse matrix, from its three parts
+    pointers = saved_array(arrays, EXAMPLES + "pointers", (len(targets) + 1,), kind="iu")
     entries = saved_array(arrays, EXAMPLES + "entries", (None,))
     columns = saved_array(arrays, EXAMPLES + "columns", entries.shape, kind="iu")
     sound = pointers[0] == 0 and pointers[-1] == len(entries) and (np.diff(pointers.astype(np.int64)) >= 0).all()
     if not sound or (len(columns) and not (columns.min() >= 0 and columns.max() < n_features)):
         raise FormatError("These arrays are damaged: the examples do not form a matrix of features.")
-    return sparse.csr_array((entries, columns, pointers), shape=(n_rows, n_features))
+    shape = (len(targets), n_features)
+    return TrainingExamples(sparse.csr_array((entries, columns, pointers), shape=shape), targets, weights)
 
 
 def fit_estimator(estimator: Any, examples: TrainingExamples) -> Any:
     """Return a copy of the estimator, fitted to the examples."""
-    from sklearn.base import clone
-
     features, label, weight = examples.copies()
     try:
         return clone(estimator).fit(features, label, **{sample_weight_name(estimator): weight})
@@ -289,8 +267,6 @@ def numeric_attributes(estimator: Any) -> Arrays:
 
 def restore_attributes(estimator: Any, arrays: Arrays) -> Any:
     """Return a copy of an unfitted estimator with the numeric attributes of a fitted one."""
-    from sklearn.base import clone
-
     copy = clone(estimator)
     for name, array in arrays.items():
         if name.startswith(ATTRIBUTE):
@@ -319,20 +295,20 @@ def check_attributes(estimator: Any, *, n_features: int, n_classes: int) -> None
 
 def attributes_suffice(estimator: Any, unfitted: Any, examples: TrainingExamples, *, partial: bool) -> bool:
     """Return whether the numeric attributes suffice to predict (and to continue with `partial_fit`, if asked)."""
+    probe = examples.probe
+
+    def predicts_alike(one: Any, other: Any) -> bool:
+        return bool(np.array_equal(one.predict_proba(probe.features), other.predict_proba(probe.features)))
+
     try:
         own, twin = deepcopy(estimator), restore_attributes(unfitted, numeric_attributes(estimator))
-        same = _predict_alike(own, twin, examples.probe)
-        if same and partial:
-            partial_fit_estimator(own, examples.probe)
-            partial_fit_estimator(twin, examples.probe)
-            same = _predict_alike(own, twin, examples.probe)
+        if not predicts_alike(own, twin) or not partial:
+            return predicts_alike(own, twin)
+        partial_fit_estimator(own, probe)
+        partial_fit_estimator(twin, probe)
+        return predicts_alike(own, twin)
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # part of the state is not a number
         return False
-    return same
-
-
-def _predict_alike(own: Any, twin: Any, probe: TrainingExamples) -> bool:
-    return bool(np.array_equal(own.predict_proba(probe.features), twin.predict_proba(probe.features)))
 
 
 def refit_estimator(unfitted: Any, examples: TrainingExamples, probe: Floats) -> Any:
@@ -357,8 +333,6 @@ VOCABULARY, IDF = FIXED + "vocabulary", FIXED + "idf"
 
 def split_pipeline(estimator: Any) -> tuple[Any | None, Any]:
     """Return the text vectoriser at the head of a pipeline (None if there is none), and the rest of the pipeline."""
-    from sklearn.pipeline import Pipeline
-
     if not isinstance(estimator, Pipeline) or not hasattr(estimator.steps[0][1], "build_analyzer"):
         return None, estimator
     rest = estimator.steps[1:]
@@ -367,8 +341,6 @@ def split_pipeline(estimator: Any) -> tuple[Any | None, Any]:
 
 def fit_vectorizer(vectorizer: Any, corpus: Corpus) -> Any:
     """Return a copy of the vectoriser, fitted to the texts of a corpus."""
-    from sklearn.base import clone
-
     texts = require_content(corpus, "texts", type(vectorizer).__name__)
     try:
         return clone(vectorizer).fit(texts)
@@ -392,8 +364,6 @@ def vectorizer_arrays(vectorizer: Any) -> Arrays:
 
 def load_vectorizer(vectorizer: Any, arrays: Arrays) -> Any:
     """Return the vectoriser with a saved state."""
-    from sklearn.base import clone
-
     if VOCABULARY not in arrays:
         return clone(vectorizer)
     made = clone(vectorizer).set_params(vocabulary=decode_json(arrays[VOCABULARY]))
@@ -571,22 +541,18 @@ def _check_estimator(estimator: Any, *, refit: bool | None) -> None:
     """Raise an error for an estimator without `predict_proba` or sample weights."""
     name = type(estimator).__name__
     if not hasattr(estimator, "predict_proba"):
-        raise OptionError(_why_no_probabilities(estimator, name))
+        if not hasattr(estimator, "predict"):
+            what = (
+                f"is not a classifier. Put it in a pipeline before one: make_pipeline({name}(), LogisticRegression())."
+            )
+        elif is_regressor(estimator):
+            what = "is a regressor, not a classifier. Choose a classifier, such as LogisticRegression()."
+        else:
+            what = (
+                f"does not provide probabilities with these parameters. Wrap it, as in "
+                f"CalibratedClassifierCV({name}()), or choose another estimator, such as LogisticRegression()."
+            )
+        raise OptionError(f"{name} {what}")
     if refit is False and not hasattr(estimator, "partial_fit"):
         raise OptionError(f"{name} has no partial_fit. Leave refit out, or set it to true.")
     sample_weight_name(estimator)
-
-
-def _why_no_probabilities(estimator: Any, name: str) -> str:
-    """Return a message on why an estimator has no `predict_proba`, and what to use instead."""
-    from sklearn.base import is_regressor
-
-    if not hasattr(estimator, "predict"):
-        remedy = f"Put it in a pipeline before one: make_pipeline({name}(), LogisticRegression())."
-        return f"{name} is not a classifier. {remedy}"
-    if is_regressor(estimator):
-        return f"{name} is a regressor, not a classifier. Choose a classifier, such as LogisticRegression()."
-    return (
-        f"{name} does not provide probabilities with these parameters. Wrap it, as in "
-        f"CalibratedClassifierCV({name}()), or choose another estimator, such as LogisticRegression()."
-    )

@@ -19,7 +19,6 @@ from lark.exceptions import UnexpectedEOF
 from crowdlogic.errors import MissingDataError, RuleError
 from crowdlogic.rules.syntax import (
     EQUAL,
-    OPPOSITE,
     UNEQUAL,
     ArithmeticRule,
     Atom,
@@ -35,6 +34,7 @@ from crowdlogic.rules.syntax import (
     Term,
     Variable,
     find_nearby,
+    opposite,
     read_nearby,
     rule_error,
 )
@@ -242,7 +242,7 @@ class TreeBuilder:
         else:
             head = self._side(node, "disjunction", "a rule without an arrow", 0)
         # A comparison in the head moves to the body as its opposite; the clause is the same.
-        body += [_opposite(literal) for literal in head if literal.atom.is_comparison]
+        body += [opposite(literal) for literal in head if literal.atom.is_comparison]
         head = [literal for literal in head if not literal.atom.is_comparison]
         return LogicalRule(weight, tuple(body), tuple(head), squared, place)
 
@@ -270,7 +270,7 @@ class TreeBuilder:
         atom = self._comparison(node) if kind(node) == "comparison" else self.atom(node)
         if any(term.summed for term in atom.variables()):
             raise rule_error(atom.place, "a sum such as +C can only be used in arithmetic rules.")
-        return _opposite(Literal(atom)) if negated and atom.is_comparison else Literal(atom, negated)
+        return opposite(Literal(atom)) if negated and atom.is_comparison else Literal(atom, negated)
 
     def _refuse_in_clause(self, node: Node, where: str, negated: bool) -> None:
         what = kind(node)
@@ -377,11 +377,6 @@ class TreeBuilder:
                 raise rule_error(where, f"unknown escape \\{escaped}; known are \\\\, \\', \\\", \\t, \\n and \\r.")
             value.append(ESCAPED[escaped])
         return Constant("".join(value), place)
-
-
-def _opposite(comparison: Literal) -> Literal:
-    """Return X != Y for X == Y, and vice versa."""
-    return Literal(replace(comparison.atom, predicate=OPPOSITE[comparison.atom.predicate]))
 
 
 MAX_LENGTH = 1_000_000

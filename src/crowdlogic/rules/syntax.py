@@ -189,13 +189,13 @@ class LogicalRule:
         body, head = self.body, self.head
         if not head and body and body[-1].atom.is_comparison:
             # The parser moved it here from the head, where its opposite stood
-            body, head = body[:-1], (_opposite(body[-1]),)
+            body, head = body[:-1], (opposite(body[-1]),)
         shown = " | ".join(map(str, head))
         text = f"{' & '.join(map(str, body))} -> {shown}" if body else shown
         return _with_weight(self, text)
 
 
-def _opposite(comparison: Literal) -> Literal:
+def opposite(comparison: Literal) -> Literal:
     """Return X != Y for X == Y, and vice versa."""
     return Literal(replace(comparison.atom, predicate=OPPOSITE[comparison.atom.predicate]))
 

@@ -105,20 +105,27 @@ def derived_predicate(name: str, function: TextFunction, *, constants: int = 0) 
     return Predicate(name=name, kinds=kinds, role=Role.function, function=function)
 
 
+def documented(
+    example: str,
+    meaning: str,
+    kinds: tuple[Kind, ...],
+    role: Role,
+    function: Callable[..., Any] | None = None,
+    units: str | None = None,
+) -> Predicate:
+    """Return a predicate with its documentation; its name is that of the example, such as Label(X, C)."""
+    name = example.partition("(")[0]
+    return Predicate(
+        name=name, kinds=kinds, role=role, units=units, function=function, example=example, meaning=meaning
+    )
+
+
 # The latent label, and the current classifier's prediction of it.
 
-LABEL = Predicate(
-    name="Label",
-    kinds=(Kind.unit, Kind.label),
-    role=Role.latent,
-    example="Label(X, C)",
-    meaning="X has the class C. This is the latent label.",
-)
-
-PREDICTED = Predicate(
-    name="Predicted",
-    kinds=(Kind.readable, Kind.label),
-    role=Role.predicted,
-    example="Predicted(X, C)",
-    meaning="as far as the current classifier believes that X (an item or a derived text) is of class C",
+LABEL = documented("Label(X, C)", "X has the class C. This is the latent label.", (Kind.unit, Kind.label), Role.latent)
+PREDICTED = documented(
+    "Predicted(X, C)",
+    "as far as the current classifier believes that X (an item or a derived text) is of class C",
+    (Kind.readable, Kind.label),
+    Role.predicted,
 )

@@ -13,7 +13,7 @@ from scipy import sparse
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.errors import RuleError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.rules.predicates.definition import Facts, Kind, Predicate, Role
+from crowdlogic.rules.predicates.definition import Facts, Kind, Role, documented
 
 BLOCK = 20_000_000
 """Number of distances that are held at a time."""
@@ -79,29 +79,26 @@ def _number(text: str) -> float:
     return found
 
 
-ABOVE = Predicate(
-    name="Above",
-    kinds=(Kind.unit, Kind.word, Kind.word),
-    role=Role.features,
-    function=above_facts,
-    example="Above(X, 'age', '65')",
-    meaning="the feature `age` of X is at least 65",
+ABOVE = documented(
+    "Above(X, 'age', '65')",
+    "the feature `age` of X is at least 65",
+    (Kind.unit, Kind.word, Kind.word),
+    Role.features,
+    above_facts,
 )
 
-BELOW = Predicate(
-    name="Below",
-    kinds=(Kind.unit, Kind.word, Kind.word),
-    role=Role.features,
-    function=below_facts,
-    example="Below(X, 'age', '65')",
-    meaning="the feature `age` of X is less than 65",
+BELOW = documented(
+    "Below(X, 'age', '65')",
+    "the feature `age` of X is less than 65",
+    (Kind.unit, Kind.word, Kind.word),
+    Role.features,
+    below_facts,
 )
 
-NEAREST = Predicate(
-    name="Nearest",
-    kinds=(Kind.unit, Kind.unit, Kind.word),
-    role=Role.features,
-    function=nearest_facts,
-    example="Nearest(X, Y, '5')",
-    meaning="Y is one of the 5 nearest neighbours of X among the items, by their standardised features",
+NEAREST = documented(
+    "Nearest(X, Y, '5')",
+    "Y is one of the 5 nearest neighbours of X among the items, by their standardised features",
+    (Kind.unit, Kind.unit, Kind.word),
+    Role.features,
+    nearest_facts,
 )

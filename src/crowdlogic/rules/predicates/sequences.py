@@ -5,13 +5,15 @@ Axes: i unit, s sequence.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.tagging import sequence_starts
 from crowdlogic.errors import RuleError
 from crowdlogic.numerics.arrays import Bools, Ints
-from crowdlogic.rules.predicates.definition import Facts, Kind, Predicate, Role
+from crowdlogic.rules.predicates.definition import Facts, Kind, Predicate, Role, documented
 
 
 def first_facts(corpus: Corpus, _: int) -> Facts:
@@ -63,52 +65,14 @@ def _offsets(corpus: Corpus) -> Ints:
     return corpus.offsets
 
 
-PREVIOUS = Predicate(
-    name="Previous",
-    kinds=(Kind.unit, Kind.unit),
-    role=Role.structure,
-    units="tokens",
-    function=previous_facts,
-    example="Previous(T, P)",
-    meaning="P is the token before T",
-)
+def _structure(example: str, meaning: str, function: Callable[..., Facts]) -> Predicate:
+    """Return a predicate of the structure of sequences; every place of its example is a token."""
+    kinds = (Kind.unit,) * (example.count(",") + 1)
+    return documented(example, meaning, kinds, Role.structure, function, units="tokens")
 
-NEXT = Predicate(
-    name="Next",
-    kinds=(Kind.unit, Kind.unit),
-    role=Role.structure,
-    units="tokens",
-    function=next_facts,
-    example="Next(T, N)",
-    meaning="N is the token after T",
-)
 
-FIRST = Predicate(
-    name="First",
-    kinds=(Kind.unit,),
-    role=Role.structure,
-    units="tokens",
-    function=first_facts,
-    example="First(T)",
-    meaning="T is the first token of its sequence",
-)
-
-LAST = Predicate(
-    name="Last",
-    kinds=(Kind.unit,),
-    role=Role.structure,
-    units="tokens",
-    function=last_facts,
-    example="Last(T)",
-    meaning="T is the last token of its sequence",
-)
-
-SAME_SEQUENCE = Predicate(
-    name="SameSequence",
-    kinds=(Kind.unit, Kind.unit),
-    role=Role.structure,
-    units="tokens",
-    function=same_sequence_facts,
-    example="SameSequence(T, U)",
-    meaning="T and U are different tokens of one sequence",
-)
+PREVIOUS = _structure("Previous(T, P)", "P is the token before T", previous_facts)
+NEXT = _structure("Next(T, N)", "N is the token after T", next_facts)
+FIRST = _structure("First(T)", "T is the first token of its sequence", first_facts)
+LAST = _structure("Last(T)", "T is the last token of its sequence", last_facts)
+SAME_SEQUENCE = _structure("SameSequence(T, U)", "T and U are different tokens of one sequence", same_sequence_facts)

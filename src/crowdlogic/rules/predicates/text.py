@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.errors import RuleError
-from crowdlogic.rules.predicates.definition import Kind, Predicate, Role
+from crowdlogic.rules.predicates.definition import Kind, Role, documented
 
 # Regular expressions of rules, bounded: how large they are once repetitions are written out, and how long they run.
 #
@@ -176,41 +176,37 @@ def _reason(problem: Exception) -> str:
     return reason.removeprefix("regex error: ").removeprefix("error: ").rstrip(".")
 
 
-CONTAINS = Predicate(
-    name="Contains",
-    kinds=(Kind.readable, Kind.word),
-    role=Role.text,
+CONTAINS = documented(
+    "Contains(S, 'word')",
+    "the text has the word or phrase, whole, whatever its case",
+    (Kind.readable, Kind.word),
+    Role.text,
+    contains,
     units="documents",
-    function=contains,
-    example="Contains(S, 'word')",
-    meaning="the text has the word or phrase, whole, whatever its case",
 )
 
-MATCHES = Predicate(
-    name="Matches",
-    kinds=(Kind.readable, Kind.pattern),
-    role=Role.text,
-    function=matches,
-    example="Matches(S, 'pattern')",
-    meaning="the text holds a match of the regular expression; a backslash is written twice",
+MATCHES = documented(
+    "Matches(S, 'pattern')",
+    "the text holds a match of the regular expression; a backslash is written twice",
+    (Kind.readable, Kind.pattern),
+    Role.text,
+    matches,
 )
 
-AFTER = Predicate(
-    name="After",
-    kinds=(Kind.readable, Kind.word, Kind.text),
-    role=Role.text,
+AFTER = documented(
+    "After(S, 'but', B)",
+    'B is the text after the first "but" that stands between words',
+    (Kind.readable, Kind.word, Kind.text),
+    Role.text,
+    after,
     units="documents",
-    function=after,
-    example="After(S, 'but', B)",
-    meaning='B is the text after the first "but" that stands between words',
 )
 
-BEFORE = Predicate(
-    name="Before",
-    kinds=(Kind.readable, Kind.word, Kind.text),
-    role=Role.text,
+BEFORE = documented(
+    "Before(S, 'but', A)",
+    'A is the text before the first "but" that stands between words',
+    (Kind.readable, Kind.word, Kind.text),
+    Role.text,
+    before,
     units="documents",
-    function=before,
-    example="Before(S, 'but', A)",
-    meaning='A is the text before the first "but" that stands between words',
 )

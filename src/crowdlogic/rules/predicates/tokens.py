@@ -9,7 +9,7 @@ import polars as pl
 
 from crowdlogic.data.files import open_regular
 from crowdlogic.errors import DataError, MissingDataError, RuleError
-from crowdlogic.rules.predicates.definition import Kind, Predicate, Role
+from crowdlogic.rules.predicates.definition import Kind, Role, documented
 
 
 def token(tokens: pl.Series) -> pl.Series:
@@ -27,24 +27,15 @@ def shape(tokens: pl.Series) -> pl.Series:
     )
 
 
-TOKEN = Predicate(
-    name="Token",
-    kinds=(Kind.unit, Kind.name),
-    role=Role.text,
-    units="tokens",
-    function=token,
-    example="Token(T, W)",
-    meaning="the token T is the word W",
-)
+TOKEN = documented("Token(T, W)", "the token T is the word W", (Kind.unit, Kind.name), Role.text, token, units="tokens")
 
-SHAPE = Predicate(
-    name="Shape",
-    kinds=(Kind.unit, Kind.name),
-    role=Role.text,
+SHAPE = documented(
+    "Shape(T, 'Xx')",
+    "the token T has the shape Xx (Paris), X (EU), d (1990), x (in)",
+    (Kind.unit, Kind.name),
+    Role.text,
+    shape,
     units="tokens",
-    function=shape,
-    example="Shape(T, 'Xx')",
-    meaning="the token T has the shape Xx (Paris), X (EU), d (1990), x (in)",
 )
 
 
@@ -98,11 +89,10 @@ def _read(path: Path, _written: tuple[int, int]) -> bytes:
         raise RuleError(f"the word list {path.name!r} cannot be read as UTF-8 text.") from None
 
 
-IN_LIST = Predicate(
-    name="InList",
-    kinds=(Kind.readable, Kind.file),
-    role=Role.text,
-    function=in_list,
-    example="InList(T, 'cities.txt')",
-    meaning="the token (or a word of the text) is in a word list beside the rule file",
+IN_LIST = documented(
+    "InList(T, 'cities.txt')",
+    "the token (or a word of the text) is in a word list beside the rule file",
+    (Kind.readable, Kind.file),
+    Role.text,
+    in_list,
 )

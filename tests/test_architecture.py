@@ -29,7 +29,7 @@ PROTOCOLS = {
     "COSTS": "learning/choice.py",
     "MODEL_ADAPTERS": "learning/method.py",
     "STOPPING_RULES": "learning/stopping.py",
-    "IMITATIONS": "learning/imitation.py",
+    "IMITATIONS": "learning/algorithm.py",
     "PRESETS": "learning/method.py",
     "PREDICATES": "rules/predicates/definition.py",
     "FORMATS": "data/formats/protocol.py",

@@ -14,8 +14,7 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.extensions.paper.benchmarks import Benchmark, load_benchmark
 from crowdlogic.extensions.paper.results import format_table
-from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.imitation import ConstantImitation
+from crowdlogic.learning.algorithm import ConstantImitation, LogicLNCL
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.rules.parser import parse_rules

@@ -350,8 +350,8 @@ IMITATIONS = Registry(
     "imitation",
     "crowdlogic.imitations",
     {
-        "growing": "crowdlogic.learning.imitation:GrowingImitation",
-        "constant": "crowdlogic.learning.imitation:ConstantImitation",
+        "growing": "crowdlogic.learning.algorithm:GrowingImitation",
+        "constant": "crowdlogic.learning.algorithm:ConstantImitation",
     },
 )
 """Schedules k(epoch): the share of the rules' posterior in the training targets (eq. 9)."""

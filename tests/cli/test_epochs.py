@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from crowdlogic.cli.train import HELD_OUT, EpochLines, epoch_line, epoch_table, format_seconds, show_epochs
-from crowdlogic.learning.epoch import HistoryRow
+from crowdlogic.learning.training import HistoryRow
 
 ROW = HistoryRow(epoch=3, loss=0.25, k=0.5, stopping=0.75, change=0.125, objective=-0.5, seconds=2.0)
 KEPT = replace(ROW, k=0.1, change=0.1, seconds=1.0, kept=True)

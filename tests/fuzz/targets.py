@@ -43,11 +43,10 @@ from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import read_vectors
 from crowdlogic.errors import CrowdLogicError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.learning.method import TrainingData
-from crowdlogic.learning.saved_run import check_record, load_run
+from crowdlogic.learning.saved_run import check_record, load_run, train_run
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.learning.training_run import train_run
+from crowdlogic.learning.training import HistoryRow
 from crowdlogic.registry import FORMATS
 from crowdlogic.reporting.html import to_html
 from crowdlogic.reporting.inputs import inputs_from_estimate, inputs_from_run

@@ -10,8 +10,8 @@ import pytest
 
 from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.learning import stopping as held_out
-from crowdlogic.learning.epoch import Epoch
 from crowdlogic.learning.stopping import HeldOutLikelihood
+from crowdlogic.learning.training import Epoch
 
 
 def plant_likelihoods(monkeypatch: pytest.MonkeyPatch, curve: Sequence[Any]) -> None:

@@ -24,15 +24,13 @@ from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment, simulate_tags
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.algorithm import LogicLNCL, Parts, run_algorithm
+from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation, LogicLNCL, Parts, run_algorithm
 from crowdlogic.learning.baselines.aggnet import AggNet
-from crowdlogic.learning.epoch import Epoch
 from crowdlogic.learning.explain import is_explicable
-from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
 from crowdlogic.learning.posterior import Teacher, first_targets
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.learning.task import Task, prepare_task, score
-from crowdlogic.learning.training import TrainingPass, passes
+from crowdlogic.learning.training import Epoch, TrainingPass, passes
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import normalise

@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.data.frames import from_dict
-from crowdlogic.learning.epoch import Epoch
+from crowdlogic.learning.training import Epoch
 
 
 def test_an_epoch_shows_its_figures_and_not_its_arrays() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdlogic.learning.evidence import CrowdEvidence, difference, left_over
+from crowdlogic.learning.explain import CrowdEvidence, difference, left_over
 
 
 def test_the_residual_and_the_normaliser_make_up_what_is_not_explained() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.evidence import (
+from crowdlogic.learning.explain import (
     MOST_LINES,
     NEGLIGIBLE,
     SHOWN_CLASSES,

@@ -19,10 +19,9 @@ from crowdlogic.data.corpus import sentences
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import LabelError, OptionError
-from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.algorithm import ConstantImitation, LogicLNCL
 from crowdlogic.learning.baselines.two_stage import TwoStage
 from crowdlogic.learning.explain import Evidence, explain, explain_all, is_explicable
-from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.numerics.logspace import expected_log

@@ -19,7 +19,6 @@ from crowdlogic.errors import OptionError
 from crowdlogic.learning import stopping as held_out
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.aggnet import AggNet
-from crowdlogic.learning.epoch import Epoch
 from crowdlogic.learning.stopping import (
     SHARPNESS,
     HeldOut,
@@ -29,6 +28,7 @@ from crowdlogic.learning.stopping import (
     is_indistinguishable,
     log_likelihood_by_item,
 )
+from crowdlogic.learning.training import Epoch
 from crowdlogic.numerics.arrays import Floats
 
 MODEL = ConfusionMatrices()

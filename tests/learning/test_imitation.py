@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation, imitation_at
+from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation, imitation_at
 
 
 def test_the_papers_schedules() -> None:

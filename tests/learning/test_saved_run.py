@@ -19,12 +19,11 @@ from crowdlogic.classifiers.linear import LinearClassifier
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError, OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.learning.explain import explain
 from crowdlogic.learning.method import TrainingData
-from crowdlogic.learning.saved_run import load_run
+from crowdlogic.learning.saved_run import load_run, train_run
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.learning.training_run import train_run
+from crowdlogic.learning.training import HistoryRow
 from crowdlogic.registry import ANNOTATOR_MODELS
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary

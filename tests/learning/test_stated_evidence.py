@@ -8,8 +8,7 @@ import pytest
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.evidence import Evidence
-from crowdlogic.learning.explain import UnitScale, state
+from crowdlogic.learning.explain import Evidence, UnitScale, state
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.numerics.logspace import temper
 

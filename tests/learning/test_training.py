@@ -19,12 +19,11 @@ from crowdlogic.errors import DataError, OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
 from crowdlogic.learning.baselines.two_stage import TwoStage
-from crowdlogic.learning.epoch import Epoch, HistoryRow
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.posterior import Teacher, crowd_posterior
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.learning.task import prepare_task, score
-from crowdlogic.learning.training import TrainingPass
+from crowdlogic.learning.training import Epoch, HistoryRow, TrainingPass
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.dawid_skene import DawidSkene

@@ -23,11 +23,10 @@ from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import CrowdLogicWarning, OptionError, RuleError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.two_stage import TwoStage
-from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.learning.method import TrainingData
-from crowdlogic.learning.saved_run import Run, load_run
+from crowdlogic.learning.saved_run import Run, load_run, train_run
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
-from crowdlogic.learning.training_run import train_run
+from crowdlogic.learning.training import HistoryRow
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector

@@ -6,12 +6,10 @@ import pytest
 from tests.report.small_crowds import report_on
 
 from crowdlogic.data.simulate import simulate_sentiment
-from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.imitation import ConstantImitation
+from crowdlogic.learning.algorithm import ConstantImitation, LogicLNCL
 from crowdlogic.learning.method import TrainingData
-from crowdlogic.learning.saved_run import Run, load_run
+from crowdlogic.learning.saved_run import Run, load_run, train_run
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.learning.training_run import train_run
 from crowdlogic.reporting.inputs import inputs_from_run
 from crowdlogic.reporting.report import Report
 from crowdlogic.rules.parser import parse_rules

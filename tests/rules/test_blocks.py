@@ -8,9 +8,9 @@ import pytest
 
 from crowdlogic.data.corpus import documents
 from crowdlogic.errors import OptionError
-from crowdlogic.rules.blocks import Block, Predictions, distances, soft_distances, tabulate
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.potentials import Block, Predictions, distances, soft_distances, tabulate
 from crowdlogic.rules.predicates import Vocabulary
 
 CLASSES = ("x", "y", "z")

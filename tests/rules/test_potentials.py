@@ -81,7 +81,7 @@ def test_what_the_classifier_has_no_say_in_is_added_up_once(monkeypatch: pytest.
     beliefs = np.full((3, 3), 1 / 3)
     first = Projector().project(beliefs, ground).q_b
 
-    monkeypatch.setattr("crowdlogic.rules.blocks.distances", None)
+    monkeypatch.setattr("crowdlogic.rules.potentials.distances", None)
     again = Projector().project(beliefs, ground).q_b
 
     np.testing.assert_array_equal(again, first)

@@ -22,9 +22,9 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.corpus import Corpus, sentences
-from crowdlogic.rules.blocks import Block, Predictions, evidence, soft_distances
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.potentials import Block, Predictions, evidence, soft_distances
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import LogicalRule
 

@@ -7,8 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdlogic.rules.grounding import Hinge, applicability, conjunction, disjunction, negation, violation
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.rules.grounding import Hinge, applicability, violation
 from crowdlogic.rules.parser import parse_rules
+
+
+def conjunction(*truths: Floats) -> Floats:
+    return np.asarray(np.maximum(0.0, np.sum(truths, axis=0) - (len(truths) - 1)))
+
+
+def disjunction(*truths: Floats) -> Floats:
+    return np.asarray(np.minimum(1.0, np.sum(truths, axis=0)))
+
+
+def negation(truth: Floats) -> Floats:
+    return 1.0 - truth
 
 
 def test_the_connectives_are_lukasiewicz() -> None:

@@ -9,9 +9,9 @@ import pytest
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.errors import OptionError
 from crowdlogic.rules.audit import estimate_weights, kl, rule_expectation
-from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.potentials import Predictions
 from crowdlogic.rules.predicates import Vocabulary
 
 TAGS = ("B", "I", "O")

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.algorithm import LogicLNCL, Loss
+from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation, LogicLNCL, Loss
 from crowdlogic.learning.baselines.aggnet import AggNet
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
-from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.potentials import PerUnit

@@ -12,8 +12,8 @@ import pytest
 from tests.workflows.conftest import Trained
 
 from crowdlogic.errors import DataError, Interrupted, OptionError
-from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.learning.saved_run import load_run
+from crowdlogic.learning.training import HistoryRow
 from crowdlogic.workflows.train import HELD_OUT, TrainOptions, prepare_training, resolve_options
 
 

@@ -14,7 +14,7 @@ from crowdlogic.cli.console import Interval, Output, list_written, make_interval
 from crowdlogic.cli.options import JsonOption, OutsideOption, TablesOption, may_read_labels
 from crowdlogic.confidence.expected_accuracy import expected_accuracy
 from crowdlogic.data.wording import pluralise
-from crowdlogic.learning.epoch import EpochCallback, HistoryRow
+from crowdlogic.learning.training import EpochCallback, HistoryRow
 from crowdlogic.registry import CLASSIFIERS, DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
 from crowdlogic.store.options import parse_changes
 from crowdlogic.workflows.inputs import percent

@@ -1,7 +1,7 @@
 """Evidence behind the answer for a unit.
 
 The report, the review and their JSON share these types. Amounts are in bits (log2 odds): one bit more doubles the odds
-of the answer. `crowdlogic.learning.evidence` computes them for runs, class by class.
+of the answer. `crowdlogic.learning.explain` computes them for runs, class by class.
 """
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+from crowdlogic.learning.algorithm import ConstantImitation as ConstantImitation
+from crowdlogic.learning.algorithm import GrowingImitation as GrowingImitation
+from crowdlogic.learning.algorithm import Imitation as Imitation
 from crowdlogic.learning.algorithm import LogicLNCL as LogicLNCL
 from crowdlogic.learning.algorithm import Loss as Loss
 from crowdlogic.learning.baselines.aggnet import AggNet as AggNet
@@ -5,10 +8,7 @@ from crowdlogic.learning.baselines.aggnet import Raykar as Raykar
 from crowdlogic.learning.baselines.fixed_truth import FixedTruth as FixedTruth
 from crowdlogic.learning.baselines.two_stage import Gold as Gold
 from crowdlogic.learning.baselines.two_stage import TwoStage as TwoStage
-from crowdlogic.learning.evidence import Evidence as Evidence
-from crowdlogic.learning.imitation import ConstantImitation as ConstantImitation
-from crowdlogic.learning.imitation import GrowingImitation as GrowingImitation
-from crowdlogic.learning.imitation import Imitation as Imitation
+from crowdlogic.learning.explain import Evidence as Evidence
 from crowdlogic.learning.label_issues import find_label_issues as find_label_issues
 from crowdlogic.learning.learned import Learned as Learned
 from crowdlogic.learning.method import LearningMethod as LearningMethod
@@ -16,6 +16,6 @@ from crowdlogic.learning.method import TrainingData as TrainingData
 from crowdlogic.learning.posterior import Teacher as Teacher
 from crowdlogic.learning.saved_run import Run as Run
 from crowdlogic.learning.saved_run import load_run as load_run
+from crowdlogic.learning.saved_run import train_run as train_run
 from crowdlogic.learning.stopping import HeldOut as HeldOut
 from crowdlogic.learning.stopping import TrainingLimits as TrainingLimits
-from crowdlogic.learning.training_run import train_run as train_run

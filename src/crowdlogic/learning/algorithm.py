@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TypeAlias
 
 import numpy as np
 
@@ -29,19 +30,79 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.epoch import Epoch, EpochCallback, FitCheckpoint, make_views
-from crowdlogic.learning.imitation import GrowingImitation, Imitation, imitation_at
 from crowdlogic.learning.learned import Learned, judge_teacher, make_learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.posterior import Posterior, Teacher, crowd_posterior, first_targets, mostly_single
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task, annotator_weights
-from crowdlogic.learning.training import TrainingPass, build_classifier, passes
+from crowdlogic.learning.training import (
+    Epoch,
+    EpochCallback,
+    FitCheckpoint,
+    TrainingPass,
+    build_classifier,
+    make_views,
+    passes,
+)
 from crowdlogic.numerics.arrays import Floats, check_amounts
+from crowdlogic.registry import IMITATIONS
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, as_truth_method
 from crowdlogic.truth.ties import Ties
+
+# Imitation: k(t), the weight of q_b in the targets of an epoch (eq. 9). Epochs are counted from 1.
+
+Imitation: TypeAlias = Callable[[int], float]
+IMITATIONS.serves(Imitation)
+
+
+@dataclass(frozen=True)
+class GrowingImitation:
+    """Schedule k(t) = min(maximum, 1 - base^t), which grows as the classifier learns.
+
+    The paper uses base 0.94 without a limit for sentiment, and base 0.90 with a limit of 0.8 for named entities.
+    """
+
+    name = "growing"
+
+    base: float = 0.94
+    maximum: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.base <= 1 and 0 <= self.maximum <= 1):
+            raise OptionError(
+                f"imitation: base and maximum must lie between 0 and 1, got {self.base} and {self.maximum}."
+            )
+
+    def __call__(self, epoch: int) -> float:
+        """Return the imitation of an epoch."""
+        return min(self.maximum, 1.0 - self.base**epoch)
+
+
+@dataclass(frozen=True)
+class ConstantImitation:
+    """Schedule with the same k in every epoch."""
+
+    name = "constant"
+
+    k: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.k <= 1:
+            raise OptionError(f"imitation: k must lie between 0 and 1, got {self.k}.")
+
+    def __call__(self, epoch: int) -> float:  # noqa: ARG002 (independent of the epoch)
+        """Return the imitation of an epoch."""
+        return self.k
+
+
+def imitation_at(schedule: Imitation, epoch: int) -> float:
+    """Return the k of an epoch after validation, since user-defined functions may return anything."""
+    k = float(schedule(epoch))
+    if not 0 <= k <= 1:
+        raise OptionError(f"imitation: epoch {epoch} has k = {k}; it must lie between 0 and 1.")
+    return k
 
 
 def mix(q_a: AnyBeliefs, q_b: AnyBeliefs, k: float) -> AnyBeliefs:

@@ -20,14 +20,13 @@ from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.frames import to_corpus
 from crowdlogic.data.wording import pluralise
 from crowdlogic.learning.confidence import PredictionScales, fit_scales, state_answers
-from crowdlogic.learning.epoch import Epoch, HistoryRow
 from crowdlogic.learning.posterior import Teacher
 from crowdlogic.learning.task import Task
-from crowdlogic.learning.training import TrainingPass, answering
+from crowdlogic.learning.training import Epoch, HistoryRow, TrainingPass, answering
 from crowdlogic.numerics.arrays import Ints
 
 if TYPE_CHECKING:
-    from crowdlogic.learning.evidence import Evidence
+    from crowdlogic.learning.explain import Evidence
     from crowdlogic.rules.audit import RuleVerdict
     from crowdlogic.rules.predicates import Vocabulary
 

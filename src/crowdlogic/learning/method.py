@@ -26,11 +26,11 @@ from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import sort_naturally
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError, name_list, require_kind
-from crowdlogic.learning.epoch import EpochCallback, FitCheckpoint
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.posterior import Teacher
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task, prepare_task
+from crowdlogic.learning.training import EpochCallback, FitCheckpoint
 from crowdlogic.registry import CLASSIFIERS, MODEL_ADAPTERS
 from crowdlogic.rules.parser import as_rules
 from crowdlogic.rules.predicates import Vocabulary
@@ -160,7 +160,7 @@ class FitMixin:
         if save is None:
             learned = method.learn(data, checkpoint=checkpoint, callback=callback)
         else:
-            from crowdlogic.learning.training_run import train_run  # training_run imports this module
+            from crowdlogic.learning.saved_run import train_run  # saved_run imports this module
 
             learned = train_run(save, method, data, callback=callback).learned
         for one in learned.teacher.notices(learned.task.corpus):

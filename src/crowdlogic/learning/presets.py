@@ -16,8 +16,7 @@ from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.algorithm import LogicLNCL, Loss
-from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation, Imitation
+from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation, Imitation, LogicLNCL, Loss
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.parser import parse_rules

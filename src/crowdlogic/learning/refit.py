@@ -24,11 +24,11 @@ from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.learning.algorithm import BeliefStep, repeat_until_settled
 from crowdlogic.learning.confidence import answer_sharpness, range_of_answers
-from crowdlogic.learning.epoch import Epoch
 from crowdlogic.learning.explain import is_explicable
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.posterior import crowd_posterior
 from crowdlogic.learning.task import Task
+from crowdlogic.learning.training import Epoch
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.numerics.logspace import temper
 

@@ -35,10 +35,10 @@ from crowdlogic.learning.rule_verdicts import GRID, RuleFreeFit, crisp_log_likel
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import log_sum_exp, normalise
 from crowdlogic.rules.audit import Outcome, RuleVerdict
-from crowdlogic.rules.blocks import Predictions, distances
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import GroundRule
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.potentials import Predictions, distances
 from crowdlogic.rules.predicates.text import after, before
 from crowdlogic.rules.predicates.tokens import shape
 from crowdlogic.rules.projection.projector import Projector

@@ -39,8 +39,8 @@ from crowdlogic.data.wording import percent
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.rules.audit import Outcome, RuleVerdict
-from crowdlogic.rules.blocks import Block, Predictions, distances, tabulate
 from crowdlogic.rules.grounding import GroundRule, GroundRules
+from crowdlogic.rules.potentials import Block, Predictions, distances, tabulate
 
 FOLDS = 10
 """Number of folds of whole items."""

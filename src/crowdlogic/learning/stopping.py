@@ -27,8 +27,8 @@ from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.registry import STOPPING_RULES
 
 if TYPE_CHECKING:
-    from crowdlogic.learning.epoch import Epoch
     from crowdlogic.learning.task import Task
+    from crowdlogic.learning.training import Epoch
 
 
 class StoppingRule(Protocol):

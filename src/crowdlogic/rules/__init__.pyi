@@ -1,5 +1,4 @@
 from crowdlogic.rules.audit import estimate_weights as estimate_weights
-from crowdlogic.rules.blocks import Predictions as Predictions
 from crowdlogic.rules.checking import Finding as Finding
 from crowdlogic.rules.checking import Severity as Severity
 from crowdlogic.rules.checking import check as check
@@ -11,6 +10,7 @@ from crowdlogic.rules.grounding import ground_rules as ground_rules
 from crowdlogic.rules.parser import parse_rules as parse_rules
 from crowdlogic.rules.parser import read_rules as read_rules
 from crowdlogic.rules.potentials import PerUnit as PerUnit
+from crowdlogic.rules.potentials import Predictions as Predictions
 from crowdlogic.rules.predicates import Vocabulary as Vocabulary
 from crowdlogic.rules.predicates.definition import derived_predicate as derived_predicate
 from crowdlogic.rules.predicates.definition import truth_predicate as truth_predicate

@@ -19,8 +19,8 @@ from crowdlogic.data.wording import percent, pluralise
 from crowdlogic.errors import OptionError, require_kind
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
-from crowdlogic.rules.blocks import Block, DistanceTable, Predictions, distances, tabulate
 from crowdlogic.rules.grounding import GroundRule, GroundRules
+from crowdlogic.rules.potentials import Block, DistanceTable, Predictions, distances, tabulate
 from crowdlogic.rules.syntax import RuleSet
 
 

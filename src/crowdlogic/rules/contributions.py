@@ -20,8 +20,8 @@ from crowdlogic.data.chain_beliefs import AnyBeliefs, unit_beliefs
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import LOG_ZERO, safe_log
-from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.grounding import GroundRules
+from crowdlogic.rules.potentials import Predictions
 from crowdlogic.rules.projection.projector import Predict, Projection, Projector
 
 

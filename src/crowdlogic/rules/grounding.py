@@ -20,7 +20,6 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import RuleError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
-from crowdlogic.rules.blocks import Block, Form, LabelTerm, PredictedTerm
 from crowdlogic.rules.checking import Finding, require_valid
 from crowdlogic.rules.expansion import (
     asked_word,
@@ -32,6 +31,7 @@ from crowdlogic.rules.expansion import (
     variable_kinds,
 )
 from crowdlogic.rules.facts import MAX_ROWS, NOTHING_JOINED, Relation, World, join, look_up, row_limit
+from crowdlogic.rules.potentials import Block, Form, LabelTerm, PredictedTerm
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.definition import FIXED, Kind, Role
 from crowdlogic.rules.syntax import (
@@ -246,21 +246,6 @@ def _lookup_codes(term: Term, kind: Kind, bound: BoundRule, *, world: World, axe
 # themselves, and an equation is two of them. One form serves every rule.
 #
 # [LNCL] "Learning from Noisy Crowd Labels with Logics".
-
-
-def conjunction(*truths: Floats) -> Floats:
-    """Return the truth of "all of these": max(0, sum - (n - 1))."""
-    return np.asarray(np.maximum(0.0, np.sum(truths, axis=0) - (len(truths) - 1)))
-
-
-def disjunction(*truths: Floats) -> Floats:
-    """Return the truth of "one of these": min(1, sum)."""
-    return np.asarray(np.minimum(1.0, np.sum(truths, axis=0)))
-
-
-def negation(truth: Floats) -> Floats:
-    """Return the truth of "not this"."""
-    return 1.0 - truth
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,8 @@ from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import TrainingData
-from crowdlogic.learning.saved_run import Run
+from crowdlogic.learning.saved_run import Run, train_run
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.learning.training_run import train_run
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.metrics.scores import score
 from crowdlogic.numerics.arrays import Bools

@@ -12,7 +12,7 @@ import numpy as np
 
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.evidence import Evidence, tokens_table, unit_table
+from crowdlogic.learning.explain import Evidence, tokens_table, unit_table
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.workflows.inputs import ResultTable
 from crowdlogic.workflows.report import absent_notice

@@ -18,9 +18,9 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import write_bytes
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import DataError, OptionError, did_you_mean
-from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.saved_run import Run, to_record
+from crowdlogic.learning.training import HistoryRow
 from crowdlogic.registry import PAGES
 from crowdlogic.reporting.charts import Plot
 from crowdlogic.reporting.figures import standalone_svg

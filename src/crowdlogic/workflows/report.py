@@ -22,8 +22,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_answers, read_labels
 from crowdlogic.data.wording import list_names, pluralise, shorten_name
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
-from crowdlogic.learning.evidence import unit_evidence
-from crowdlogic.learning.explain import explain_all, is_explicable
+from crowdlogic.learning.explain import explain_all, is_explicable, unit_evidence
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.saved_run import Run, check_record, load_run, to_record
 from crowdlogic.numerics.arrays import Ints

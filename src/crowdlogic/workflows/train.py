@@ -25,12 +25,11 @@ from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, Resourc
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.choice import DEFAULT_SECONDS, choose_classifier
 from crowdlogic.learning.confidence import PredictionScales, ScaleSource
-from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import LearningMethod, TrainingData, as_architecture, to_training_set
-from crowdlogic.learning.saved_run import Run, confidence_record
+from crowdlogic.learning.saved_run import Run, confidence_record, train_run
 from crowdlogic.learning.task import holds_out, score_name
-from crowdlogic.learning.training_run import train_run
+from crowdlogic.learning.training import EpochCallback
 from crowdlogic.registry import DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
 from crowdlogic.rules.parser import as_rules, parse_rules, read_rules
 from crowdlogic.rules.syntax import RuleSet

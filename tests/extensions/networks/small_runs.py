@@ -12,8 +12,7 @@ from crowdlogic.data import from_matrix
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.learning.method import TrainingData
-from crowdlogic.learning.saved_run import Run
-from crowdlogic.learning.training_run import train_run
+from crowdlogic.learning.saved_run import Run, train_run
 
 CONTRAST = "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)"
 GRAMMAR = (

@@ -13,9 +13,8 @@ from crowdlogic.annotators.sequential import Sequential
 from crowdlogic.data.corpus import sentences
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.simulate import simulate_ner
-from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.algorithm import ConstantImitation, LogicLNCL
 from crowdlogic.learning.explain import Evidence, explain_all, is_explicable
-from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.rules.parser import parse_rules

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
+from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation
 from crowdlogic.learning.presets import (
     CONLL_TIES,
     READINGS,

@@ -24,14 +24,12 @@ from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer
 from crowdlogic.extensions.networks.doctor_nets import DoctorNets
 from crowdlogic.extensions.networks.network import Training
 from crowdlogic.extensions.paper.crf_ma import CRFMA
-from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.algorithm import ConstantImitation, LogicLNCL
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
-from crowdlogic.learning.epoch import HistoryRow
-from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.method import TrainingData
-from crowdlogic.learning.saved_run import Run, load_run
+from crowdlogic.learning.saved_run import Run, load_run, train_run
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
-from crowdlogic.learning.training_run import train_run
+from crowdlogic.learning.training import HistoryRow
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.bsc_seq import BSCSeq

@@ -10,13 +10,11 @@ from tests.report.small_crowds import report_on
 
 from crowdlogic.data.evidence import MIN_REST, EvidenceSource
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
-from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.algorithm import ConstantImitation, LogicLNCL
 from crowdlogic.learning.baselines.two_stage import TwoStage
-from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.method import TrainingData
-from crowdlogic.learning.saved_run import Run
+from crowdlogic.learning.saved_run import Run, train_run
 from crowdlogic.learning.stopping import TrainingLimits
-from crowdlogic.learning.training_run import train_run
 from crowdlogic.reporting.inputs import inputs_from_run
 from crowdlogic.reporting.report import Report
 from crowdlogic.rules.parser import parse_rules

@@ -32,8 +32,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, LabelError, OptionError, did_you_mean
-from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation, Imitation
+from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation, Imitation, LogicLNCL
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.stopping import SHARPNESS, HeldOut, TrainingLimits
 from crowdlogic.learning.task import score

@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, cast
 from crowdlogic.annotators.confusion import Confusion, ConfusionMatrices
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.epoch import Epoch, EpochCallback, FitCheckpoint
 from crowdlogic.learning.learned import Learned, make_learned
 from crowdlogic.learning.method import FitMixin, TrainingData, idle_teacher, prepare_plain_task
 from crowdlogic.learning.posterior import first_targets
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task
-from crowdlogic.learning.training import TrainingPass, passes
+from crowdlogic.learning.training import Epoch, EpochCallback, FitCheckpoint, TrainingPass, passes
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties

@@ -24,12 +24,11 @@ from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.estimate import vote_shares
 from crowdlogic.extensions.networks.crowd_layer_method import build_network
-from crowdlogic.learning.epoch import Epoch, EpochCallback, FitCheckpoint
 from crowdlogic.learning.learned import Learned, make_learned
 from crowdlogic.learning.method import FitMixin, TrainingData, idle_teacher, prepare_plain_task
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task
-from crowdlogic.learning.training import TrainingPass, passes
+from crowdlogic.learning.training import Epoch, EpochCallback, FitCheckpoint, TrainingPass, passes
 
 if TYPE_CHECKING:
     from crowdlogic.extensions.networks.crowd_layer import AnnotatorHeadsClassifier

@@ -17,8 +17,8 @@ from crowdlogic.errors import OptionError
 from crowdlogic.learning.saved_run import Run, load_run
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.registry import Registry
-from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.expansion import expand
+from crowdlogic.rules.potentials import Predictions
 from crowdlogic.rules.projection.chain import chain_potentials, is_chain
 from crowdlogic.rules.projection.projector import Result, find_preset
 from crowdlogic.rules.syntax import RuleSet

@@ -39,12 +39,11 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import FormatError, LabelError, OptionError
-from crowdlogic.learning.epoch import Epoch, EpochCallback, FitCheckpoint
 from crowdlogic.learning.learned import Learned, make_learned
 from crowdlogic.learning.method import FitMixin, TrainingData, idle_teacher, prepare_plain_task
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task
-from crowdlogic.learning.training import TrainingPass, passes
+from crowdlogic.learning.training import Epoch, EpochCallback, FitCheckpoint, TrainingPass, passes
 from crowdlogic.numerics.arrays import Floats, Ints, check_amounts
 
 PSEUDO_COUNT = 0.3

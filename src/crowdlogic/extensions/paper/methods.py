@@ -14,11 +14,10 @@ from crowdlogic.annotators.abstaining import Abstaining
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.extensions.paper.crf_ma import CRFMA
-from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.algorithm import Imitation, LogicLNCL
 from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
 from crowdlogic.learning.baselines.fixed_truth import FixedTruth, KnownAnswers
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
-from crowdlogic.learning.imitation import Imitation
 from crowdlogic.learning.method import LearningMethod
 from crowdlogic.learning.presets import CONLL_TIES, PresetConfiguration, bilstm_crf
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits

@@ -24,13 +24,12 @@ from crowdlogic.extensions.paper.benchmarks import Benchmark, data_folder, load_
 from crowdlogic.extensions.paper.jobs import Job
 from crowdlogic.extensions.paper.methods import with_classifier, with_imitation
 from crowdlogic.extensions.paper.published import QUICK
-from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.epoch import HistoryRow
-from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
+from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation, LogicLNCL
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.presets import CONLL_TIES, PAPER, READINGS, PresetConfiguration, ner, sentiment
 from crowdlogic.learning.task import score
+from crowdlogic.learning.training import HistoryRow
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.registry import CLASSIFIERS

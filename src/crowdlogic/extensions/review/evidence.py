@@ -31,8 +31,7 @@ from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import NOT_SEEN, Spans, TagSet, is_span_tag_set, parse_tags, spans_to_tags, tags_to_spans
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.errors import DataError, did_you_mean, name_list
-from crowdlogic.learning.evidence import BIT, unit_evidence
-from crowdlogic.learning.explain import explain, is_explicable
+from crowdlogic.learning.explain import BIT, explain, is_explicable, unit_evidence
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import HALF, design_effect, safe_log

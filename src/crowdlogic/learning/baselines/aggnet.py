@@ -14,10 +14,10 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.epoch import EpochCallback, FitCheckpoint
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import FitMixin, TrainingData, refuse_rules
 from crowdlogic.learning.stopping import TrainingLimits
+from crowdlogic.learning.training import EpochCallback, FitCheckpoint
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties

@@ -20,13 +20,20 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import CorpusError
-from crowdlogic.learning.algorithm import Loss, Parts, fit_parts, loss_weights, make_teacher
-from crowdlogic.learning.epoch import EpochCallback, FitCheckpoint
-from crowdlogic.learning.imitation import GrowingImitation, Imitation
+from crowdlogic.learning.algorithm import (
+    GrowingImitation,
+    Imitation,
+    Loss,
+    Parts,
+    fit_parts,
+    loss_weights,
+    make_teacher,
+)
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.posterior import FixedPosterior, first_targets
 from crowdlogic.learning.stopping import TrainingLimits
+from crowdlogic.learning.training import EpochCallback, FitCheckpoint
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.majority import MajorityVote

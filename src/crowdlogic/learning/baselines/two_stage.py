@@ -20,14 +20,13 @@ from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import CorpusError
-from crowdlogic.learning.algorithm import Parts, fit_parts, make_teacher
-from crowdlogic.learning.epoch import EpochCallback, FitCheckpoint
-from crowdlogic.learning.imitation import ConstantImitation
+from crowdlogic.learning.algorithm import ConstantImitation, Parts, fit_parts, make_teacher
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.posterior import FixedPosterior
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task, is_scorable
+from crowdlogic.learning.training import EpochCallback, FitCheckpoint
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth

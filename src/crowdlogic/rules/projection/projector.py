@@ -38,8 +38,8 @@ from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable, estimate_transitions
 
 if TYPE_CHECKING:
-    from crowdlogic.rules.blocks import Predictions
     from crowdlogic.rules.grounding import GroundRules
+    from crowdlogic.rules.potentials import Predictions
 
 # Error for units for which hard rules forbid every class, naming the unit and the rules.
 #
@@ -447,7 +447,7 @@ def raise_path(beliefs: Beliefs, path: Ints, strength: float) -> Beliefs:
 
 def make_predictions(ground: GroundRules, predict: Predict | None, classifier: Beliefs | None) -> Predictions:
     """Return the predictions that rules need: on the units, and on all derived texts at once."""
-    from crowdlogic.rules.blocks import Predictions
+    from crowdlogic.rules.potentials import Predictions
 
     if not ground.texts:
         return Predictions(units=classifier)

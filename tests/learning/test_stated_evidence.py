@@ -8,7 +8,7 @@ import pytest
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.explain import Evidence, UnitScale, state
+from crowdlogic.learning.explain import Evidence, state
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.numerics.logspace import temper
 
@@ -25,7 +25,7 @@ def learnt() -> Evidence:
 def test_bits_are_multiplied_by_the_sharpness_and_doubt_is_a_term(learnt: Evidence) -> None:
     stated = temper(learnt.q_f, SHARPNESS, DOUBT)
 
-    found = state(learnt, UnitScale(sharpness=SHARPNESS, doubt=DOUBT, stated=stated))
+    found = state(learnt, SHARPNESS, DOUBT, stated)
 
     np.testing.assert_allclose(found.classifier, learnt.classifier / 2)
     np.testing.assert_allclose(found.crowd.term, learnt.crowd.term / 2)
@@ -34,4 +34,4 @@ def test_bits_are_multiplied_by_the_sharpness_and_doubt_is_a_term(learnt: Eviden
 
 def test_beliefs_that_are_not_those_of_the_evidence_are_refused(learnt: Evidence) -> None:
     with pytest.raises(OptionError, match="the calibrated confidence does not match its evidence"):
-        state(learnt, UnitScale(sharpness=SHARPNESS, doubt=DOUBT, stated=learnt.q_f[:, ::-1]))
+        state(learnt, SHARPNESS, DOUBT, learnt.q_f[:, ::-1])

@@ -208,7 +208,10 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
         task.clamp_posterior(make_posterior(parts, task.training_labels)),
     )
     targets = task.clamp(parts.targets(task))
-    teacher = _with_transitions(parts.teacher, task, targets)
+    # Transitions that are to be estimated are counted in the first targets.
+    projector = parts.teacher.projector
+    projector = projector.with_transitions(targets, task.corpus.offsets, parts.teacher.classes)
+    teacher = parts.teacher.with_projector(projector)
     training.begin(classifier=classifier, teacher=teacher, model=model, targets=targets, factors=parts.factors)
     for t in training.epochs():
         k, q_f, teacher = imitation_at(parts.imitation, t), training.targets, teacher.reweight(training.factors)
@@ -304,12 +307,6 @@ def fit_parts(
 def make_posterior(parts: Parts, labels: CrowdLabels) -> Posterior:
     """Return the posterior of q_a for a table of labels."""
     return crowd_posterior if parts.posterior is None else parts.posterior(labels)
-
-
-def _with_transitions(teacher: Teacher, task: Task, targets: Beliefs) -> Teacher:
-    """Return the teacher; if its transitions are "estimated", estimate them from the targets for the task's classes."""
-    found = teacher.projector.with_transitions(targets, task.corpus.offsets, teacher.classes)
-    return teacher.with_projector(found)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -95,6 +95,12 @@ class RuleEvidence:
     residual: Floats
     normaliser: Floats
     is_exact: bool
+
+    def leading_to(self, q_b: Beliefs) -> RuleEvidence:
+        """Return the same evidence with the residual and the normaliser with which it adds up to log2 q_b."""
+        explained = self.base + self.share.sum(axis=0) + (0.0 if self.transitions is None else self.transitions)
+        residual, normaliser = left_over(explained, safe_log(q_b) / BIT)
+        return replace(self, residual=residual, normaliser=normaliser)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -366,31 +372,22 @@ CLOSE_SHARE = 1e-6
 """Tolerance for the difference between the calibrated beliefs and the sum of their evidence."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class UnitScale:
-    """Calibration of the units of an item.
+def state(found: Evidence, sharpness: Floats, doubt: float, stated: Beliefs) -> Evidence:
+    """Return the evidence on the scale of the calibrated confidence: bits times the sharpness of their unit, and doubt.
 
-    Attributes:
+    Units with a given truth are not changed.
+
+    Args:
+        found: The evidence.
         sharpness: sharpness[i], the factor for bits.
         doubt: Share of uniform doubt.
         stated: stated[i, k], the calibrated beliefs.
     """
-
-    sharpness: Floats
-    doubt: float
-    stated: Beliefs
-
-
-def state(found: Evidence, scale: UnitScale) -> Evidence:
-    """Return the evidence on the scale of the calibrated confidence: bits times the sharpness of their unit, and doubt.
-
-    Units with a given truth are not changed.
-    """
-    known = found.known | (scale.stated.max(axis=1, initial=0.0) == 1.0)  # with doubt, no other belief is certain
-    sharpness = np.where(known, 1.0, scale.sharpness)
+    known = found.known | (stated.max(axis=1, initial=0.0) == 1.0)  # with doubt, no other belief is certain
+    sharpness = np.where(known, 1.0, sharpness)
     q_a, q_b, q_f = (temper(beliefs, sharpness) for beliefs in (found.q_a, found.q_b, found.q_f))
-    stated = np.where(known[:, None], found.q_f, temper(found.q_f, sharpness, scale.doubt))
-    if np.abs(stated - scale.stated).max(initial=0.0) > CLOSE_SHARE:
+    explained = np.where(known[:, None], found.q_f, temper(found.q_f, sharpness, doubt))
+    if np.abs(explained - stated).max(initial=0.0) > CLOSE_SHARE:
         raise OptionError(
             f"{found.item}: the calibrated confidence does not match its evidence. Explain it without calibration "
             f"(calibrated=False)."
@@ -400,31 +397,29 @@ def state(found: Evidence, scale: UnitScale) -> Evidence:
     classifier = found.classifier * bits
     neighbours = None if found.neighbours is None else found.neighbours * bits
     together = classifier + crowd.total(len(q_f)) + (0.0 if neighbours is None else neighbours)
+    rules = found.rules
+    if rules is not None:
+        rules = replace(
+            rules,
+            base=rules.base * bits if rules.from_classifier else safe_log(q_a) / BIT,
+            share=rules.share * bits,
+            transitions=None if rules.transitions is None else rules.transitions * bits,
+        ).leading_to(q_b)
     return replace(
         found,
         classifier=classifier,
         crowd=crowd,
         normaliser=log_sum_exp(together * BIT, axis=1) / BIT,
         neighbours=neighbours,
-        rules=None if found.rules is None else _state_rules(found.rules, bits, q_a=q_a, q_b=q_b),
+        rules=rules,
         q_a=q_a,
         q_b=q_b,
-        mixture=difference(q_f, q_a if found.rules is None else q_b),
+        mixture=difference(q_f, q_a if rules is None else q_b),
         sharpness=sharpness,
-        doubt=difference(stated, q_f),
-        q_f=stated,
+        doubt=difference(explained, q_f),
+        q_f=explained,
         known=known,
     )
-
-
-def _state_rules(rules: RuleEvidence, bits: Floats, *, q_a: Beliefs, q_b: Beliefs) -> RuleEvidence:
-    """Return the evidence of the rules with bits[i, 1] times their bits, so that it leads from this q_a to this q_b."""
-    base = rules.base * bits if rules.from_classifier else safe_log(q_a) / BIT
-    share = rules.share * bits
-    transitions = None if rules.transitions is None else rules.transitions * bits
-    explained = base + share.sum(axis=0) + (0.0 if transitions is None else transitions)
-    residual, normaliser = left_over(explained, safe_log(q_b) / BIT)
-    return replace(rules, base=base, share=share, transitions=transitions, residual=residual, normaliser=normaliser)
 
 
 CLOSE = 1e-6
@@ -442,12 +437,8 @@ _NOT_ADDED_UP = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class ExplainedChain:
-    """Chains of the classifier for some items, without and with the annotators' evidence."""
-
-    p: ChainBeliefs
-    q_a: ChainBeliefs
+ExplainedChain: TypeAlias = tuple[ChainBeliefs, ChainBeliefs]
+"""Chains of the classifier for some items, without and with the annotators' evidence."""
 
 
 def explain(learned: Learned, item: Any, *, calibrated: bool = True) -> Evidence:
@@ -474,7 +465,8 @@ def explain_all(learned: Learned, items: Sequence[Any], *, calibrated: bool = Tr
     chosen = find_codes(items, learned.task.corpus.items, "item")
     if not len(chosen):
         return []
-    units = [_units(learned, int(s)) for s in chosen]
+    offsets = learned.task.corpus.offsets
+    units = [np.arange(s, s + 1) if offsets is None else np.arange(*offsets[s : s + 2]) for s in chosen.tolist()]
     crowd = crowd_evidence(learned, chosen, units)
     chain = explained_chain(learned, chosen, units, crowd)
     rules = [None] * len(units) if learned.teacher.is_idle else rule_evidence(learned, chosen, units, chain)
@@ -487,28 +479,22 @@ def explain_all(learned: Learned, items: Sequence[Any], *, calibrated: bool = Tr
         return found
     sharpness, beliefs = answer_sharpness(learned.task.labels, calibration, learned.scales), learned.estimate.beliefs
     return [
-        state(one, UnitScale(sharpness=sharpness[mine], doubt=calibration.doubt, stated=beliefs[mine]))
-        for one, mine in zip(found, units, strict=True)
+        state(one, sharpness[mine], calibration.doubt, beliefs[mine]) for one, mine in zip(found, units, strict=True)
     ]
 
 
 def is_explicable(learned: Learned) -> bool:
     """Return whether the answers are the sum of the classifier's and annotators' terms, which `explain` requires."""
-    epoch, labels = learned.epoch, learned.task.labels
+    epoch, close = learned.epoch, CLOSE
+    evidence = epoch.annotators.evidence(learned.model.observe(learned.task.labels))
     if isinstance(learned.classifier, ChainClassifier):
-        return _is_chain_posterior(learned)
-    q_a, _ = normalise(safe_log(epoch.p) + epoch.annotators.evidence(learned.model.observe(labels)))
-    return bool(np.abs(q_a - epoch.q_a)[~is_known(epoch.q_a, q_a)].max(initial=0.0) <= CLOSE)
-
-
-def _is_chain_posterior(learned: Learned) -> bool:
-    """Return whether q_a is the posterior of the classifier's chain and the annotators."""
-    epoch, labels = learned.epoch, learned.task.labels
-    scores = predict(learned.classifier, learned.task.corpus)
-    if not isinstance(scores, ChainBeliefs) or scores.scores is None:
-        return False
-    q_a = scores.scores.add(epoch.annotators.evidence(learned.model.observe(labels))).marginals()
-    return bool(np.abs(q_a - epoch.q_a)[~is_known(epoch.q_a, q_a)].max(initial=0.0) <= CLOSE_CHAIN)
+        scores = predict(learned.classifier, learned.task.corpus)
+        if not isinstance(scores, ChainBeliefs) or scores.scores is None:
+            return False
+        q_a, close = scores.scores.add(evidence).marginals(), CLOSE_CHAIN
+    else:
+        q_a, _ = normalise(safe_log(epoch.p) + evidence)
+    return bool(np.abs(q_a - epoch.q_a)[~is_known(epoch.q_a, q_a)].max(initial=0.0) <= close)
 
 
 def is_known(q_a: Beliefs, explained: Beliefs) -> Bools:
@@ -516,11 +502,6 @@ def is_known(q_a: Beliefs, explained: Beliefs) -> Bools:
     return np.asarray(
         (q_a.max(axis=1, initial=0.0) == 1.0) & (np.abs(q_a - explained).max(axis=1, initial=0.0) > CLOSE)
     )
-
-
-def _units(learned: Learned, s: int) -> Ints:
-    offsets = learned.task.corpus.offsets
-    return np.arange(s, s + 1) if offsets is None else np.arange(*offsets[s : s + 2])
 
 
 def _explain_item(
@@ -537,7 +518,9 @@ def _explain_item(
     else:
         normaliser = log_sum_exp(together * BIT, axis=1) / BIT
     known = is_known(q_a, np.exp2(together - normaliser[:, None]))
-    _check(q_a[~known], (together - normaliser[:, None])[~known], learned.estimate.method)
+    gap = np.abs(q_a - np.exp2(together - normaliser[:, None]))[~known]
+    if not gap.max(initial=0.0) <= CLOSE:  # also true for NaN
+        raise OptionError(_NOT_ADDED_UP.format(learned.estimate.method))
     words = corpus.sentence(s) if corpus.tokens is not None else (corpus.texts[s],) if corpus.texts else ()
     return Evidence(
         item=corpus.items[s],
@@ -579,11 +562,6 @@ def crowd_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list
     ]
 
 
-def _check(q_a: Beliefs, log_q_a: Floats, method: str) -> None:
-    if not (np.abs(q_a - np.exp2(log_q_a)).max(initial=0.0) <= CLOSE):  # also true for NaN
-        raise OptionError(_NOT_ADDED_UP.format(method))
-
-
 def explained_chain(
     learned: Learned, items: Ints, units: Sequence[Ints], crowd: Sequence[CrowdEvidence]
 ) -> ExplainedChain | None:
@@ -600,7 +578,7 @@ def explained_chain(
         learned.task.known
     ):
         raise OptionError(_NOT_ADDED_UP.format(learned.estimate.method))
-    return ExplainedChain(p, q_a)
+    return p, q_a
 
 
 def rule_evidence(
@@ -619,10 +597,10 @@ def rule_evidence(
         return [rules_together(learned, mine) for mine in units]
     found = rule_contributions(
         teacher.projector,
-        epoch.q_a[seen] if chain is None else chain.q_a,
+        epoch.q_a[seen] if chain is None else chain[1],
         ground,
         predict=lambda texts: predict_texts(learned.classifier, texts),
-        classifier=epoch.p[seen] if chain is None else chain.p,
+        classifier=epoch.p[seen] if chain is None else chain[0],
     )
     return [_item_evidence(found, ground, place, epoch.q_b[mine]) for place, mine in zip(places, units, strict=True)]
 
@@ -649,17 +627,13 @@ def _item_evidence(found: Contributions, ground: GroundRules, mine: Ints, q_b: B
     share = found.per_rule[:, mine] / BIT
     touching = [place for place in range(len(share)) if (np.abs(share[place]) > 0).any()]
     rules = tuple(str(ground.rules[place].rule) for place in touching)
-    table = None if found.transitions is None else found.transitions[mine] / BIT
-    base = safe_log(found.start[mine]) / BIT
-    explained = base + share.sum(axis=0) + (0.0 if table is None else table)
-    residual, normaliser = left_over(explained, safe_log(q_b) / BIT)
     return RuleEvidence(
-        base=base,
+        base=safe_log(found.start[mine]) / BIT,
         from_classifier=found.from_classifier,
         rules=rules,
         share=share[touching],
-        transitions=table,
-        residual=residual,
-        normaliser=normaliser,
+        transitions=None if found.transitions is None else found.transitions[mine] / BIT,
+        residual=np.zeros_like(q_b),
+        normaliser=np.zeros(len(q_b)),
         is_exact=found.is_exact,
-    )
+    ).leading_to(q_b)

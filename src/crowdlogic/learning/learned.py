@@ -182,8 +182,12 @@ def make_learned(
         trace=np.array([row.stopping for row in chose.history]),
     )
     scales = fit_scales(training)
+    if is_posterior:
+        is_chain = isinstance(training.classifier, ChainClassifier)
+        counted = training.model.correlation
+        estimate = state_answers(estimate, training.task, scales, counted=counted, is_chain=is_chain)
     return Learned(
-        estimate=_stated(estimate, training, scales) if is_posterior else estimate,
+        estimate=estimate,
         epoch=believed,
         chosen=chose.best_epoch,
         history=tuple(chose.history),
@@ -195,12 +199,6 @@ def make_learned(
         averaged_from=training.averaged_from,
         scales=scales,
     )
-
-
-def _stated(estimate: Estimate, training: TrainingPass, scales: PredictionScales) -> Estimate:
-    """Return the answers with calibrated confidence."""
-    is_chain = isinstance(training.classifier, ChainClassifier)
-    return state_answers(estimate, training.task, scales, counted=training.model.correlation, is_chain=is_chain)
 
 
 def judge_teacher(teacher: Teacher, task: Task) -> tuple[RuleVerdict, ...]:

@@ -107,17 +107,14 @@ def first_targets(
         return np.array(infer_truth(start, labels, corpus).beliefs)
     votes = labels.votes(weighted=start.weighted)
     if Ties.named(start.ties) is Ties.soft:
-        return vote_shares(votes + (_usual_doubt(labels) if doubt is None else doubt))
+        if doubt is None:
+            doubt = SINGLE_DOUBT if mostly_single(labels) else 0.0
+        return vote_shares(votes + doubt)
     # Classes missing from the order of ties have no votes, so their position does not matter.
     order = None if start.order is None else [*start.order, *(set(labels.classes) - set(start.order))]
     winner = replace(start, order=order).infer(labels).answer
     hard = np.eye(labels.n_classes)[winner]
     return np.where((winner >= 0)[:, None], hard, vote_shares(votes))
-
-
-def _usual_doubt(labels: CrowdLabels) -> float:
-    """Return the default pseudo-count, which is 0 if units have several labels to compare."""
-    return SINGLE_DOUBT if mostly_single(labels) else 0.0
 
 
 def mostly_single(labels: CrowdLabels) -> bool:

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 from crowdlogic import __version__
 from crowdlogic.annotators.confusion import ConfusionMatrices
-from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
+from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import PROGRESS, AbsentClassifier, Architecture, Arrays, Classifier
 from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.data.blocks import NOTHING, corpus_digest, digest, labels_digest
-from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import CrowdLogicWarning, FormatError, OptionError, require_kind
@@ -32,7 +31,17 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import LearningMethod, TrainingData, as_architecture, with_named_classifier
 from crowdlogic.learning.posterior import Teacher
 from crowdlogic.learning.task import Task
-from crowdlogic.learning.training import ANNOTATORS, NUMBERS, PAIR, TARGETS, VIEWS, Epoch, EpochCallback, HistoryRow
+from crowdlogic.learning.training import (
+    ANNOTATORS,
+    NUMBERS,
+    PAIR,
+    TARGETS,
+    VIEWS,
+    Epoch,
+    EpochCallback,
+    HistoryRow,
+    strip_prefix,
+)
 from crowdlogic.registry import ANNOTATOR_MODELS, CLASSIFIERS, PREDICATES
 from crowdlogic.rules.packing import check_packing, pack_rules, unpack_rules, used_functions
 from crowdlogic.rules.projection.projector import Projector
@@ -44,7 +53,6 @@ from crowdlogic.store.files import (
     RULES,
     VERSION,
     InvalidValueError,
-    NamedArrays,
     Status,
     damage_error,
     put_json,
@@ -119,22 +127,23 @@ def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
         "outcome": outcome,
         "confidence": confidence_record(learned),
     }
-    arrays = learned.classifier.arrays()
+    options = {
+        one.name: encode_options(getattr(projector, one.name))
+        for one in fields(projector)
+        if one.name not in NO_OPTIONS
+    }
+    table = annotator_table(task.labels, learned.estimate)
+    own = {f"{MODEL_ARRAYS}{name}": array for name, array in epoch.annotators.arrays().items()}
     return RunRecord(
-        config={
-            **config,
-            **known,
-            "projector": _projector_options(projector),
-            "annotators": encode_options(learned.model),
-        },
+        config={**config, **known, "projector": options, "annotators": encode_options(learned.model)},
         labels=task.labels,
         corpus=task.corpus,
         estimate=learned.estimate,
         views={name: getattr(epoch, name) for name in VIEWS},
         # Arrays that only further epochs would need are left out.
-        model={name: array for name, array in arrays.items() if not name.startswith(PROGRESS)},
-        annotator_arrays={CONFUSION: epoch.annotators.confusion, **_add_prefix(epoch.annotators.arrays())},
-        annotators=_annotators(task.labels, learned.estimate),
+        model={name: a for name, a in learned.classifier.arrays().items() if not name.startswith(PROGRESS)},
+        annotator_arrays={CONFUSION: epoch.annotators.confusion, **own},
+        annotators=table if task.labels.kind is None else table.with_columns(kind=pl.Series(task.labels.kind)),
         history=tuple(asdict(row) for row in learned.history),
         audit=tuple(asdict(one) for one in learned.audit),
         refit_history=tuple(asdict(row) for row in learned.refit_history),
@@ -150,22 +159,6 @@ def confidence_record(learned: Learned) -> dict[str, Any]:
         "student": asdict(learned.scales.student),
         "teacher": asdict(learned.scales.teacher),
     }
-
-
-def _add_prefix(arrays: NamedArrays) -> NamedArrays:
-    """Return the arrays of the annotator model under their names in annotators.safetensors."""
-    return {f"{MODEL_ARRAYS}{name}": array for name, array in arrays.items()}
-
-
-def _annotators(labels: CrowdLabels, estimate: Estimate) -> pl.DataFrame:
-    """Return one row per annotator, with its kind if known."""
-    table = annotator_table(labels, estimate)
-    return table if labels.kind is None else table.with_columns(kind=pl.Series(labels.kind))
-
-
-def _projector_options(projector: Projector) -> dict[str, Any]:
-    names = [one.name for one in fields(projector) if one.name not in NO_OPTIONS]
-    return {name: encode_options(getattr(projector, name)) for name in names}
 
 
 def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classifier: Any = None) -> Run:
@@ -187,25 +180,47 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
     home, record = Path(folder), read_run(folder)
     with reading(home):
         _check_limits(record)
-        architecture = _read_architecture(home, record)
+        method = require_entry(record.config, "method", Mapping)
+        # A classifier that was created in Python is not stored: a placeholder stands for it.
+        stored = require_entry(method, "classifier", Mapping)
+        require_bounded(stored, "classifier")
+        foreign, name = find_python_object(stored), require_entry(stored, "name", str)
+        architecture: Architecture | None = None
+        if foreign is None and name in CLASSIFIERS:
+            architecture = decode_options(CLASSIFIERS.create(name), stored)
         teacher = _read_teacher(home, record, vocabulary)
-        model = _read_annotator_model(record)
+        options = require_entry(record.config, "annotators", Mapping)
+        model = decode_options(ANNOTATOR_MODELS.create(require_entry(options, "name", str)), options)
         outcome = _read_outcome(record, teacher, model)
-        scales = _read_scales(record)
+        # Without a stored calibration, predictions are not calibrated.
+        confidence = require(record.config.get("confidence", {}), Mapping, "confidence")
+        scales = {who: _read_scale(confidence.get(who, {}), who) for who in ("student", "teacher")}
         verdicts = tuple(decode_record(RuleVerdict, row, RULES) for row in record.audit)
     if classifier is not None:
-        architecture = _take_classifier(home, record, classifier)
-    learned = Learned(
+        architecture = as_architecture(classifier)
+        other = find_difference(stored, encode_options(architecture))
+        if other is not None:
+            raise OptionError(f"{home}: was trained with a different classifier: {other}. Pass the same one.")
+    student: Classifier = AbsentClassifier(
+        str(home), f"holds a {foreign}" if foreign is not None else f"is {name!r}, one"
+    )
+    if architecture is not None:
+        try:
+            student = architecture.load(record.model, record.labels.classes)
+        except FormatError as problem:
+            raise damage_error(home, str(problem).rstrip(".")) from problem
+    return Run(
+        folder=home,
+        record=record,
         estimate=record.estimate,
-        classifier=_load_classifier(home, architecture, record),
+        classifier=student,
         teacher=teacher,
         model=model,
         task=Task(corpus=record.corpus, labels=record.labels, training_labels=record.labels),
-        scales=scales,
+        scales=PredictionScales(**scales),
         verdicts=verdicts,
         **outcome,
     )
-    return Run.of(home, record, learned)
 
 
 def check_record(home: Path, record: RunRecord) -> None:
@@ -230,38 +245,6 @@ def _check_limits(record: RunRecord) -> None:
         require_entry(limits, "epochs", int, where="limits")
 
 
-def _load_classifier(home: Path, architecture: Architecture | AbsentClassifier, record: RunRecord) -> Classifier:
-    """Return the classifier with the run's arrays, which it validates."""
-    if isinstance(architecture, AbsentClassifier):
-        return architecture
-    try:
-        return architecture.load(record.model, record.labels.classes)
-    except FormatError as problem:
-        raise damage_error(home, str(problem).rstrip(".")) from problem
-
-
-def _read_architecture(home: Path, record: RunRecord) -> Architecture | AbsentClassifier:
-    """Return the classifier's hyper-parameters from config.json, or a placeholder if it was created in Python."""
-    options = require_entry(require_entry(record.config, "method", Mapping), "classifier", Mapping)
-    require_bounded(options, "classifier")
-    foreign, name = find_python_object(options), require_entry(options, "name", str)
-    if foreign is not None or name not in CLASSIFIERS:
-        what = f"holds a {foreign}" if foreign is not None else f"is {name!r}, one"
-        return AbsentClassifier(str(home), what)
-    made: Architecture = decode_options(CLASSIFIERS.create(name), options)
-    return made
-
-
-def _take_classifier(home: Path, record: RunRecord, classifier: Any) -> Architecture:
-    """Return the given classifier after checking that the run was trained with it."""
-    made = as_architecture(classifier)
-    stored = require_entry(require_entry(record.config, "method", Mapping), "classifier", Mapping)
-    other = find_difference(stored, encode_options(made))
-    if other is not None:
-        raise OptionError(f"{home}: was trained with a different classifier: {other}. Pass the same one.")
-    return made
-
-
 def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) -> Teacher:
     """Return the rules with their vocabulary and the options of the projection."""
     rules, words = None, vocabulary
@@ -272,24 +255,6 @@ def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) 
     require_bounded({name: value for name, value in options.items() if name != "transitions"}, "projector")
     projector = decode_options(Projector(rules=rules, vocabulary=words), options, where="projector.")
     return Teacher(record.labels.classes, projector, corpus=record.corpus, renewed=vocabulary)
-
-
-def _read_annotator_model(record: RunRecord) -> AnnotatorModel:
-    """Return the annotator model with the options in config.json."""
-    options = require_entry(record.config, "annotators", Mapping)
-    made: AnnotatorModel = decode_options(ANNOTATOR_MODELS.create(require_entry(options, "name", str)), options)
-    return made
-
-
-def _read_annotators(record: RunRecord, model: AnnotatorModel) -> Annotators:
-    """Return the annotators' parameters."""
-    arrays = {
-        name.removeprefix(MODEL_ARRAYS): array
-        for name, array in record.annotator_arrays.items()
-        if name.startswith(MODEL_ARRAYS)
-    }
-    check_annotator_arrays(arrays, model, record.labels, where=ANNOTATOR_ARRAYS)
-    return model.load(arrays)
 
 
 def check_annotator_arrays(
@@ -328,7 +293,9 @@ def _read_outcome(record: RunRecord, teacher: Teacher, model: AnnotatorModel) ->
     if not 0 <= numbers["k"] <= 1:
         raise InvalidValueError(f"outcome: epoch: k is {numbers['k']!r:.80}; expected a share from 0 to 1")
     views: dict[str, Any] = {name: record.views[name] for name in VIEWS}
-    epoch = Epoch(**numbers, **views, annotators=_read_annotators(record, model), factors=teacher.factors)
+    arrays = strip_prefix(record.annotator_arrays, MODEL_ARRAYS)
+    check_annotator_arrays(arrays, model, record.labels, where=ANNOTATOR_ARRAYS)
+    epoch = Epoch(**numbers, **views, annotators=model.load(arrays), factors=teacher.factors)
     return {
         "epoch": epoch,
         "chosen": chosen,
@@ -336,15 +303,6 @@ def _read_outcome(record: RunRecord, teacher: Teacher, model: AnnotatorModel) ->
         "refit_history": refit,
         "averaged_from": averaged_from,
     }
-
-
-def _read_scales(record: RunRecord) -> PredictionScales:
-    """Return the calibration of predictions; without a stored one, predictions are not calibrated."""
-    confidence = require(record.config.get("confidence", {}), Mapping, "confidence")
-    return PredictionScales(
-        student=_read_scale(confidence.get("student", {}), "student"),
-        teacher=_read_scale(confidence.get("teacher", {}), "teacher"),
-    )
 
 
 def _read_scale(row: Any, name: str) -> PredictionScale:
@@ -400,12 +358,20 @@ def train_run(
     for notice in describe_unsaved(home, method, data):
         warnings.warn(notice, CrowdLogicWarning, stacklevel=3)
     claim(home, resume=resume)
-    config = _config(method, data)
+    config = {
+        "crowdlogic": __version__,
+        "version": VERSION,
+        "status": Status.running,
+        "method": encode_options(method),
+        "seed": method.limits.seed,
+        "inputs": dict(data.inputs),
+    }
+    model: AnnotatorModel = getattr(method, "annotators", ConfusionMatrices())
     checkpoint = RunCheckpoint(
         home,
         owner_digests(method, data),
         begin=lambda: put_json(home / CONFIG, config),
-        check=lambda last, best, note: check_checkpoint(last, best, note, data, annotator_model(method)),
+        check=lambda last, best, note: check_checkpoint(last, best, note, data, model),
     )
     with lock(home), _release_on_failure(home):
         learned = method.learn(data, checkpoint=checkpoint, callback=callback)
@@ -436,18 +402,6 @@ def describe_unsaved(home: Path, method: LearningMethod, data: TrainingData) -> 
         )
 
 
-def _config(method: LearningMethod, data: TrainingData) -> dict[str, Any]:
-    """Return the config of a run before it is fitted."""
-    return {
-        "crowdlogic": __version__,
-        "version": VERSION,
-        "status": Status.running,
-        "method": encode_options(method),
-        "seed": method.limits.seed,
-        "inputs": dict(data.inputs),
-    }
-
-
 def check_checkpoint(
     last: Arrays, best: Arrays, note: Mapping[str, Any], data: TrainingData, model: AnnotatorModel
 ) -> None:
@@ -458,35 +412,23 @@ def check_checkpoint(
         raise InvalidValueError(f"the best epoch is {best_epoch}, but the history has {len(history)}")
     require_numbers(require_entry(note, "best"), "the best epoch", entries=NUMBERS)
     beliefs = (data.corpus.n_units, data.labels.n_classes)
-    _check_beliefs(last, best, beliefs)
-    arrays = {name.removeprefix(ANNOTATORS): best[name] for name in best if name.startswith(ANNOTATORS)}
-    check_annotator_arrays(arrays, model, data.labels, where="the checkpoint")
+    # Beliefs and targets are distributions over all units.
+    for state, names in ((best, VIEWS), (last, ("q_f",))):
+        for name in names:
+            require_distributions(_require_array(state, name), beliefs, name)
+    if TARGETS in last:
+        require_distributions(last[TARGETS], beliefs, TARGETS)
+    check_annotator_arrays(strip_prefix(best, ANNOTATORS), model, data.labels, where="the checkpoint")
     for name, array in best.items():
         if name.startswith("mean."):
             require_floats(array, _require_array(best, f"classifier.{name.removeprefix('mean.')}").shape, name)
     if "highest" in best:
         require_floats(best["highest"], (len(data.corpus.items),), "highest")
     for state in (last, best):
+        if PAIR in state:
+            require_floats(state[PAIR], (*beliefs, beliefs[1]), PAIR)
         if "factors" in state:
             require_floats(state["factors"], (-1,), "factors")
-
-
-def _check_beliefs(last: Arrays, best: Arrays, shape: tuple[int, int]) -> None:
-    """Raise an error unless beliefs and targets are distributions over all units, and pairs have the right shape."""
-    for name in VIEWS:
-        require_distributions(_require_array(best, name), shape, name)
-    require_distributions(_require_array(last, "q_f"), shape, "q_f")
-    if TARGETS in last:
-        require_distributions(last[TARGETS], shape, TARGETS)
-    for state in (last, best):
-        if PAIR in state:
-            require_floats(state[PAIR], (*shape, shape[1]), PAIR)
-
-
-def annotator_model(method: LearningMethod) -> AnnotatorModel:
-    """Return the annotator model of a method."""
-    model: AnnotatorModel = getattr(method, "annotators", ConfusionMatrices())
-    return model
 
 
 def _require_array(arrays: Arrays, name: str) -> NDArray[Any]:

@@ -439,7 +439,9 @@ class TrainingPass:
         if self.averaged_from is not None and len(self.history) >= self.averaged_from:
             count = len(self.history) - self.averaged_from + 1
             weights = averageable_weights(self._best_arrays)  # the last epoch of this pass is the best one
-            self._mean = {name: _running_mean(self._mean.get(name, new), new, count) for name, new in weights.items()}
+            for name, new in weights.items():
+                mean = self._mean.get(name, new)
+                self._mean[name] = np.asarray(mean + (new - mean) / np.asarray(count, dtype=new.dtype))
 
     def _scores(self, epoch: Epoch) -> dict[str, float]:
         """Return all scores; only the score of the dev items is used for stopping."""
@@ -483,18 +485,18 @@ class TrainingPass:
         too_far = self.first is not None and len(note["history"]) > self.stopping.epochs
         if too_far or note.get("averaged_from") != self.averaged_from:
             return
-        self.classifier.restore(_strip_prefix(last, CLASSIFIER))
+        self.classifier.restore(strip_prefix(last, CLASSIFIER))
         q_f, self.factors = np.asarray(last.get(TARGETS, last["q_f"])), last.get("factors")
         self.targets = ChainBeliefs(q_f, np.asarray(last[PAIR])) if PAIR in last and TARGETS not in last else q_f
         self.history = [HistoryRow(**row) for row in note["history"]]
-        self.best_epoch, self._best_arrays = note["best_epoch"], _strip_prefix(best, CLASSIFIER)
+        self.best_epoch, self._best_arrays = note["best_epoch"], strip_prefix(best, CLASSIFIER)
         self.best = self._restored_epoch(best, note["best"])
-        self._mean = _strip_prefix(best, MEAN)
+        self._mean = strip_prefix(best, MEAN)
         self.stopping.restore(best, self.history[self.best_epoch - 1].stopping, len(self.history))
 
     def _restored_epoch(self, arrays: Arrays, numbers: Mapping[str, Any]) -> Epoch:
         views: dict[str, Any] = {name: np.asarray(arrays[name]) for name in VIEWS}
-        annotators = self.model.load(_strip_prefix(arrays, ANNOTATORS))
+        annotators = self.model.load(strip_prefix(arrays, ANNOTATORS))
         return Epoch(**numbers, **views, annotators=annotators, factors=arrays.get("factors"), pair=arrays.get(PAIR))
 
 
@@ -510,15 +512,10 @@ def _require_numbers(epoch: Epoch, number: int, classifier: Classifier) -> None:
         raise DataError(f"Epoch {number} diverged: its loss or its beliefs are not finite. {remedy}")
 
 
-def _running_mean(mean: NDArray[Any], new: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return the mean of `count` arrays, given the mean of all but the new one."""
-    return np.asarray(mean + (new - mean) / np.asarray(count, dtype=new.dtype))
-
-
 def _add_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Arrays:
     return {f"{prefix}{name}": array for name, array in arrays.items()}
 
 
-def _strip_prefix(arrays: Arrays, prefix: str) -> Arrays:
+def strip_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Arrays:
     """Return the arrays whose names begin with a prefix, with the prefix removed."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -72,14 +72,11 @@ def gloss(text: str) -> Markup:
         term = found.group()
         if term not in seen:
             seen.add(term)
-            parts += [escape(text[at : found.start()]), _explained(term)]
+            note = Markup('<span class="gloss" role="tooltip">{}</span>').format(GLOSSARY[term])
+            explained = Markup('<span class="term" tabindex="0">{}{}</span>').format(term, note)
+            parts += [escape(text[at : found.start()]), explained]
             at = found.end()
     return Markup("").join([*parts, escape(text[at:])])
-
-
-def _explained(term: str) -> Markup:
-    note = Markup('<span class="gloss" role="tooltip">{}</span>').format(GLOSSARY[term])
-    return Markup('<span class="term" tabindex="0">{}{}</span>').format(term, note)
 
 
 TEMPLATE = "template.html.j2"

@@ -81,7 +81,11 @@ def make_report(
     evidence = dict(zip(units.tolist(), explain(units), strict=True)) if len(units) else {}
     context = replace(context, evidence=evidence)
     computed = {name: page.compute(context) for name, page in pages.items()}
-    found = {name: _with_page_name(findings, name) for name, findings in computed.items() if findings is not None}
+    found: dict[str, Any] = {}
+    for name, page in computed.items():
+        if page is not None:
+            named = tuple(replace(finding, page=name) for finding in page.findings)
+            found[name] = replace(page, findings=named)
     labels = inputs.labels
     subject = (
         f"{inputs.estimate.method} on {pluralise(labels.n_labels, 'label')} of {pluralise(len(labels.items), 'item')} "
@@ -97,10 +101,6 @@ def make_report(
         summary=summarise([finding for page in found.values() for finding in page.findings]),
         pages=found,
     )
-
-
-def _with_page_name(found: Any, name: str) -> Any:
-    return replace(found, findings=tuple(replace(finding, page=name) for finding in found.findings))
 
 
 def summarise(findings: Sequence[ReportFinding]) -> Summary:

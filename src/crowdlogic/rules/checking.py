@@ -74,12 +74,6 @@ def own_facts(name: str) -> str:
     return f" To bring its facts: --table {name}=FILE ({in_python})."
 
 
-def _what_to_do(name: str, vocabulary: Vocabulary) -> str:
-    """Return the predicate that is meant, if one is near; and how to provide facts."""
-    hint = vocabulary.hint(name)
-    return f"{hint} Or supply its facts: --table {name}=FILE." if hint else own_facts(name)
-
-
 def error(place: Place, what: str) -> Finding:
     """Return a finding of severity error."""
     return Finding(Severity.error, place, what)
@@ -117,10 +111,9 @@ def _check_shapes(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
             continue
         predicate = vocabulary.find(atom.predicate)
         if predicate is None:
-            yield error(
-                atom.place,
-                f"unknown predicate {atom.predicate!r}.{_what_to_do(atom.predicate, vocabulary)}",
-            )
+            name, hint = atom.predicate, vocabulary.hint(atom.predicate)
+            remedy = f"{hint} Or supply its facts: --table {name}=FILE." if hint else own_facts(name)
+            yield error(atom.place, f"unknown predicate {name!r}.{remedy}")
         elif len(atom.terms) != len(predicate.kinds):
             expected = ", ".join(predicate.kinds)
             yield error(
@@ -153,7 +146,9 @@ def _check_kinds(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> 
                 yield error(term.place, f"{term.name} is {kind} here, and {other} elsewhere in this rule.")
     for atom in rule.atoms:
         if atom.is_comparison:
-            yield from _check_comparison(atom, kinds)
+            left, right = (kinds.get(term.name) if isinstance(term, Variable) else None for term in atom.terms)
+            if left is not None and right is not None and left is not right:
+                yield error(atom.place, f"{atom} compares {left} with {right}.")
 
 
 def _check_fixed(rule: Rule, atom: Atom, term: Variable, vocabulary: Vocabulary) -> Iterator[Finding]:
@@ -170,12 +165,6 @@ def _check_fixed(rule: Rule, atom: Atom, term: Variable, vocabulary: Vocabulary)
             f"{atom.predicate}({other}, 'word'); or a table with the columns word and label, given with --table "
             f"Tone=words.csv: 1.0: {atom.predicate}({other}, {term.name}) & Tone({term.name}, C) -> Label({other}, C).",
         )
-
-
-def _check_comparison(atom: Atom, kinds: dict[str, Kind]) -> Iterator[Finding]:
-    left, right = (kinds.get(term.name) if isinstance(term, Variable) else None for term in atom.terms)
-    if left is not None and right is not None and left is not right:
-        yield error(atom.place, f"{atom} compares {left} with {right}.")
 
 
 def _check_constants(rule: Rule, vocabulary: Vocabulary, classes: Classes | None) -> Iterator[Finding]:
@@ -292,7 +281,15 @@ def check(
         found += _find_duplicates(plain.rules)
         found += _find_hard_conflicts(plain.rules, words)
         if corpus is not None and classes is not None:
-            found += _find_ungrounded(plain, words, corpus, classes)
+            from crowdlogic.rules.grounding import ground_rules
+
+            ground = ground_rules(plain, corpus, classes, vocabulary=words)
+            found += ground.notices
+            found += [
+                warning(part.rule.place, "this rule never applies: no items make its body true.")
+                for part in ground.rules
+                if not part.count
+            ]
     return sorted(found, key=lambda finding: (finding.place.line, finding.place.column))
 
 
@@ -312,9 +309,9 @@ def require_valid(rules: RuleSet, *, classes: Classes, vocabulary: Vocabulary, c
 def _find_misfits(rule: Rule, vocabulary: Vocabulary, corpus: Corpus) -> Iterator[Finding]:
     """Yield predicates of tokens over documents, and the reverse; texts that are not there."""
     ours, theirs = ("tokens", "documents") if corpus.is_sequential else ("documents", "tokens")
-    kinds = variable_kinds(rule, vocabulary)
+    texts = {name for name, kind in variable_kinds(rule, vocabulary).items() if kind is Kind.text}
     for atom in rule.atoms:
-        predicate = vocabulary.find(atom.predicate)
+        predicate, term = vocabulary.find(atom.predicate), atom.terms[0]
         if atom.is_comparison or predicate is None:
             continue
         if predicate.units == theirs:
@@ -323,18 +320,16 @@ def _find_misfits(rule: Rule, vocabulary: Vocabulary, corpus: Corpus) -> Iterato
             yield error(atom.place, f"{predicate.name} reads the text, and these items have none.")
         elif predicate.role is Role.features and corpus.features is None:
             yield error(atom.place, f"{predicate.name} reads numeric features, and these items have none (--features).")
-        elif predicate.role is Role.predicted and corpus.is_sequential and _is_text(atom.terms[0], kinds):
+        elif predicate.role is Role.predicted and corpus.is_sequential and getattr(term, "name", None) in texts:
             yield error(atom.place, "Predicted on a derived text needs documents; the items here are tokens.")
-
-
-def _is_text(term: Term, kinds: dict[str, Kind]) -> bool:
-    return isinstance(term, Variable) and kinds.get(term.name) is Kind.text
 
 
 def _find_tautologies(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
     """Yield rules that can never be violated."""
     if isinstance(rule, ArithmeticRule):
-        if all(any(v.summed for v in atom.variables()) for atom in rule.atoms) and _holds_always(rule):
+        total = sum(summand.coefficient for summand in rule.summands)
+        holds = {"=": total == rule.constant, "<=": total <= rule.constant, ">=": total >= rule.constant}
+        if all(any(v.summed for v in atom.variables()) for atom in rule.atoms) and holds[rule.relation]:
             yield warning(rule.place, "this always holds, because every unit has exactly one class.")
         return
     needed: dict[Term, Atom] = {}
@@ -355,11 +350,6 @@ def _find_tautologies(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
             )
 
 
-def _holds_always(rule: ArithmeticRule) -> bool:
-    total = sum(summand.coefficient for summand in rule.summands)
-    return {"=": total == rule.constant, "<=": total <= rule.constant, ">=": total >= rule.constant}[rule.relation]
-
-
 def _find_duplicates(rules: Sequence[Rule]) -> Iterator[Finding]:
     """Duplicates and contradictions: pairs of rules that are the same up to the names of variables and the order."""
     by_form: dict[object, Rule] = {}
@@ -374,7 +364,9 @@ def _find_duplicates(rules: Sequence[Rule]) -> Iterator[Finding]:
         other = by_opposite.get(form)
         if other is not None:
             yield warning(rule.place, f"this contradicts the rule at {other.place}: the same body, the opposite head.")
-        by_opposite.setdefault(_canonical_form(_negate_head(rule)), rule)
+        (head,) = rule.head
+        negated = replace(rule, head=(Literal(head.atom, not head.negated),))
+        by_opposite.setdefault(_canonical_form(negated), rule)
 
 
 def _find_hard_conflicts(rules: Sequence[Rule], vocabulary: Vocabulary) -> Iterator[Finding]:
@@ -398,11 +390,6 @@ def _find_hard_conflicts(rules: Sequence[Rule], vocabulary: Vocabulary) -> Itera
                 f"this contradicts the rule at {first.place}: both are hard and have the same body, and the classes "
                 f"{other} and {name} exclude each other. Give one of them a weight, or remove it.",
             )
-
-
-def _negate_head(rule: LogicalRule) -> LogicalRule:
-    (head,) = rule.head
-    return replace(rule, head=(Literal(head.atom, not head.negated),))
 
 
 def _canonical_form(rule: Rule) -> object:
@@ -429,13 +416,3 @@ def _number_variables(parts: Iterable[tuple[str, Atom]]) -> tuple[tuple[str, ...
         ]
         form.append((sign, atom.predicate.casefold(), *(sorted(terms) if atom.predicate == UNEQUAL else terms)))
     return tuple(form)
-
-
-def _find_ungrounded(rules: RuleSet, vocabulary: Vocabulary, corpus: Corpus, classes: Classes) -> Iterator[Finding]:
-    from crowdlogic.rules.grounding import ground_rules
-
-    ground = ground_rules(rules, corpus, classes, vocabulary=vocabulary)
-    yield from ground.notices
-    for part in ground.rules:
-        if not part.count:
-            yield warning(part.rule.place, "this rule never applies: no items make its body true.")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from math import prod
 
 from crowdlogic.data.names import Classes
@@ -29,7 +29,6 @@ from crowdlogic.rules.syntax import (
     GroupName,
     IncludedSet,
     Literal,
-    LogicalRule,
     Rule,
     RuleSet,
     Summand,
@@ -147,32 +146,33 @@ def expand(rules: RuleSet, classes: Classes | None = None) -> RuleSet:
     found: list[Rule] = []
     written = 0
     for statement in rules.statements:
-        plain = _write_out(statement, classes) if isinstance(statement, IncludedSet) else (statement,)
+        plain: tuple[Rule, ...]
+        if isinstance(statement, IncludedSet):
+            place = statement.place
+            source = f"{place.source}:{place.line} (include {statement.name})"
+            plain = parse_rules(write_rule_set(statement, classes), source=source).rules
+        else:
+            plain = (statement,)
         for rule in plain:
             written += _count_atoms(rule, rules.groups)
             if written > MAX_ATOMS:
-                raise rule_error(rule.place, _too_many_atoms(written))
+                # Python refuses to print the largest numbers that a rule file can come to.
+                count = f"{written:,}" if written < 10**15 else "over 10^15"
+                raise rule_error(
+                    rule.place,
+                    f"with this rule, the groups come to {count} atoms written out, and the limit is {MAX_ATOMS:,}. "
+                    f"Use fewer or smaller groups in one rule, or a table of facts.",
+                )
             found.extend(_replace_groups(rule, rules.groups))
     return RuleSet(tuple(found), {}, rules.source)
 
 
-def _write_out(ready: IncludedSet, classes: Classes | None) -> tuple[Rule, ...]:
-    source = f"{ready.place.source}:{ready.place.line} (include {ready.name})"
-    return parse_rules(write_rule_set(ready, classes), source=source).rules
-
-
-def _too_many_atoms(atoms: int) -> str:
-    # Python refuses to print the largest numbers that a rule file can come to.
-    count = f"{atoms:,}" if atoms < 10**15 else "over 10^15"
-    return (
-        f"with this rule, the groups come to {count} atoms written out, and the limit is {MAX_ATOMS:,}. "
-        f"Use fewer or smaller groups in one rule, or a table of facts."
-    )
-
-
 def _count_atoms(rule: Rule, groups: Groups) -> int:
     """Return the number of atoms that a rule with groups expands to, without expanding it; 0 without groups."""
-    sizes = [_size(atom, groups) for atom in rule.atoms]
+    sizes = [
+        prod(len(_group_members(term, groups)) for term in atom.terms if isinstance(term, GroupName))
+        for atom in rule.atoms
+    ]
     if not any(isinstance(term, GroupName) for atom in rule.atoms for term in atom.terms):
         return 0
     if isinstance(rule, ArithmeticRule):
@@ -180,10 +180,6 @@ def _count_atoms(rule: Rule, groups: Groups) -> int:
     widens = [*map(_is_negative, rule.body), *(not literal.negated for literal in rule.head)]
     copies = prod(size for size, wide in zip(sizes, widens, strict=True) if not wide)
     return copies * sum(size if wide else 1 for size, wide in zip(sizes, widens, strict=True))
-
-
-def _size(atom: Atom, groups: Groups) -> int:
-    return prod(len(_group_members(term, groups)) for term in atom.terms if isinstance(term, GroupName))
 
 
 def _replace_groups(rule: Rule, groups: Groups) -> Iterator[Rule]:
@@ -195,18 +191,12 @@ def _replace_groups(rule: Rule, groups: Groups) -> Iterator[Rule]:
     heads = [_choices(literal, groups, widens=not literal.negated) for literal in rule.head]
     for choice in product(*bodies, *heads):
         body, head = choice[: len(bodies)], choice[len(bodies) :]
-        yield _with_literals(rule, body, head)
+        yield replace(rule, body=tuple(chain.from_iterable(body)), head=tuple(chain.from_iterable(head)))
 
 
 def _is_negative(literal: Literal) -> bool:
     """Whether a body's literal says that something is not so; a comparison says it with !=, never with a negation."""
     return literal.negated or literal.atom.predicate == UNEQUAL
-
-
-def _with_literals(rule: LogicalRule, body: Iterable[list[Literal]], head: Iterable[list[Literal]]) -> LogicalRule:
-    return replace(
-        rule, body=tuple(lit for part in body for lit in part), head=tuple(lit for part in head for lit in part)
-    )
 
 
 def _choices(literal: Literal, groups: Groups, *, widens: bool) -> list[list[Literal]]:
@@ -252,7 +242,12 @@ def variable_kinds(rule: Rule, vocabulary: Vocabulary) -> dict[str, Kind]:
         for term, kind in zip(atom.terms, find_predicate(atom, vocabulary).kinds, strict=False):
             if isinstance(term, Variable):
                 seen.setdefault(term.name, set()).add(kind)
-    return _unify_compared({name: _most_specific(kinds) for name, kinds in seen.items()}, rule)
+    order = (Kind.label, Kind.text, Kind.unit)
+    found = {
+        name: next((kind for kind in order if kind in kinds), Kind.unit if Kind.readable in kinds else Kind.name)
+        for name, kinds in seen.items()
+    }
+    return _unify_compared(found, rule)
 
 
 def _unify_compared(kinds: dict[str, Kind], rule: Rule) -> dict[str, Kind]:
@@ -267,13 +262,6 @@ def _unify_compared(kinds: dict[str, Kind], rule: Rule) -> dict[str, Kind]:
             if kinds.get(one) is Kind.name and kinds.get(other) in (Kind.unit, Kind.label):
                 kinds[one] = kinds[other]
     return kinds
-
-
-def _most_specific(kinds: set[Kind]) -> Kind:
-    for kind in (Kind.label, Kind.text, Kind.unit):
-        if kind in kinds:
-            return kind
-    return Kind.unit if Kind.readable in kinds else Kind.name
 
 
 def asked_word(atom: Atom, vocabulary: Vocabulary) -> Variable | None:

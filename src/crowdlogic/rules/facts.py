@@ -323,24 +323,24 @@ class World:
         columns = [self._encode(table, series, kind) for series, kind in zip(table.arguments, kinds, strict=True)]
         known = np.logical_and.reduce([column >= 0 for column in columns])
         if not known.all():
-            self.notices.append(self._describe_unknown(table, atom, kinds, columns))
+            row = int(np.flatnonzero(~known)[0])
+            place = next(a for a, column in enumerate(columns) if kinds[a] is Kind.unit and column[row] < 0)
+            name = str(as_text(table.arguments[place])[row])
+            about = f"{np.count_nonzero(~known):,} of {pluralise(len(known), 'fact is', 'facts are')} about items"
+            what = (
+                f"{table.source.name}: {about} that are not here, such as {name!r}, and were left out (here are "
+                f"{name_list(self.unit_names.head(3))}, ...)."
+            )
+            self.notices.append(warning(atom.place, what))
         truth = None if table.truth is None else table.truth.to_numpy()[known]
         columns = [column[known] for column in columns]
-        self._refuse_repeats(table, columns, np.flatnonzero(known))
+        if known.any():
+            order = np.lexsort(tuple(columns))  # equal facts become neighbours
+            same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in columns])
+            if same.any():
+                again = np.sort(np.flatnonzero(known)[order[1:][same]])
+                raise row_error(table.source, again, "this fact is repeated", "List each fact once.", error=RuleError)
         return Facts(tuple(columns), None if truth is None or (truth == 1).all() else truth)
-
-    def _describe_unknown(self, table: Table, atom: Atom, kinds: Sequence[Kind], columns: Sequence[Ints]) -> Finding:
-        """Return how many facts of a table are about items that are not here, and the first of these items."""
-        unknown = np.logical_or.reduce([column < 0 for column in columns])
-        row = int(np.flatnonzero(unknown)[0])
-        place = next(a for a, column in enumerate(columns) if kinds[a] is Kind.unit and column[row] < 0)
-        name = str(as_text(table.arguments[place])[row])
-        return warning(
-            atom.place,
-            f"{table.source.name}: {np.count_nonzero(unknown):,} of "
-            f"{pluralise(len(unknown), 'fact is', 'facts are')} about items that are "
-            f"not here, such as {name!r}, and were left out (here are {name_list(self.unit_names.head(3))}, ...).",
-        )
 
     def _encode(self, table: Table, series: pl.Series, kind: Kind) -> Ints:
         if kind is Kind.unit:
@@ -360,15 +360,6 @@ class World:
                 error=RuleError,
             )
         return codes.astype(np.int64)
-
-    def _refuse_repeats(self, table: Table, columns: Sequence[Ints], rows: Ints) -> None:
-        if not len(rows):
-            return
-        order = np.lexsort(tuple(columns))  # equal facts become neighbours
-        same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in columns])
-        if same.any():
-            again = np.sort(rows[order[1:][same]])
-            raise row_error(table.source, again, "this fact is repeated", "List each fact once.", error=RuleError)
 
 
 def _check_answer(answer: Any, texts: pl.Series, predicate: Predicate) -> pl.Series:

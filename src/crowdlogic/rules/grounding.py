@@ -18,7 +18,6 @@ import polars as pl
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
-from crowdlogic.errors import RuleError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.rules.checking import Finding, require_valid
 from crowdlogic.rules.expansion import (
@@ -101,7 +100,8 @@ def _join_atoms(rule: Rule, listed: Sequence[int], kinds: dict[str, Kind], world
             if a not in ready and _is_ready(rule.atoms[a], kinds, rows, world):
                 ready[a] = _atom_relation(a, rule, kinds, rows=rows, world=world)
         # Next is the smallest relation that shares a variable with what is joined so far.
-        chosen = min(ready, key=lambda a: (not _touches(ready[a], rows), ready[a].size))
+        apart = {a for a in ready if rows.columns and not ready[a].columns.keys() & rows.columns.keys()}
+        chosen = min(ready, key=lambda a: (a in apart, ready[a].size))
         rows = join(rows, ready.pop(chosen), limit)
         pending.pop(chosen)
     return rows
@@ -117,10 +117,6 @@ def _is_ready(atom: Atom, kinds: dict[str, Kind], rows: Relation, world: World) 
 
 def _reads_text(term: Term, kinds: dict[str, Kind]) -> bool:
     return isinstance(term, Variable) and kinds[term.name] is Kind.text
-
-
-def _touches(relation: Relation, rows: Relation) -> bool:
-    return not rows.columns or any(name in rows.columns for name in relation.columns)
 
 
 def _atom_relation(a: int, rule: Rule, kinds: dict[str, Kind], *, rows: Relation, world: World) -> Relation:
@@ -145,7 +141,10 @@ def atom_facts(
 ) -> tuple[list[tuple[Term, Kind]], tuple[Ints, ...], Floats | None]:
     """Return the open places of an atom, a column of codes for each, and the truth of the facts."""
     predicate = find_predicate(atom, world.vocabulary)
-    here = [_kind_here(term, kind, kinds) for term, kind in zip(atom.terms, predicate.kinds, strict=True)]
+    here = [
+        kinds[term.name] if isinstance(term, Variable) else Kind.unit if kind is Kind.readable else kind
+        for term, kind in zip(atom.terms, predicate.kinds, strict=True)
+    ]
     inputs = rows.columns[column_name(atom.terms[0])] if _reads_text(atom.terms[0], kinds) else None
     word = asked_word(atom, world.vocabulary)
     if word is None:
@@ -154,12 +153,6 @@ def atom_facts(
         facts = world.word_facts(atom, predicate, rows.columns[word.name], inputs)
     places = [(term, kind) for term, kind in zip(atom.terms, here, strict=True) if kind not in FIXED]
     return places, facts.columns, facts.truth
-
-
-def _kind_here(term: Term, kind: Kind, kinds: dict[str, Kind]) -> Kind:
-    if isinstance(term, Variable):
-        return kinds[term.name]
-    return Kind.unit if kind is Kind.readable else kind
 
 
 def constant_code(term: Term, kind: Kind, world: World) -> int:
@@ -197,18 +190,15 @@ def _apply_comparisons(rule: Rule, kinds: dict[str, Kind], rows: Relation, world
         if not atom.is_comparison:
             continue
         kind = next((kinds[t.name] for t in atom.terms if isinstance(t, Variable)), Kind.name)
-        sides = [_comparison_side(term, kind, rows, world) for term in atom.terms]
+        # A side is a column, a code, or None for a class variable that stays open.
+        sides = [
+            rows.columns.get(term.name) if isinstance(term, Variable) else constant_code(term, kind, world)
+            for term in atom.terms
+        ]
         if sides[0] is not None and sides[1] is not None:
             same = np.broadcast_to(np.asarray(sides[0] == sides[1]), rows.size)
             keep.append(same if atom.predicate == EQUAL else ~same)
     return rows.take(np.logical_and.reduce(keep)) if keep else rows
-
-
-def _comparison_side(term: Term, kind: Kind, rows: Relation, world: World) -> Ints | int | None:
-    """Return a side of a comparison: a column, a code, or None for a class variable that stays open."""
-    if isinstance(term, Variable):
-        return rows.columns.get(term.name)
-    return constant_code(term, kind, world)
 
 
 def atom_truth(a: int, bound: BoundRule, world: World, axes: dict[str, Ints]) -> Floats | float:
@@ -294,7 +284,10 @@ def build_blocks(bound: BoundRule, world: World) -> Iterator[Block]:
     """Blocks of a rule's rows, grouped by which units coincide, by their order, and by the classes in the rows."""
     size = len(world.classes)
     _refuse_large_table(bound, size, size ** len(bound.axes) * max(len(bound.axes), 1))
-    axes = _class_assignments(bound.axes, size)
+    # axes[name][c], the class of each open variable in each assignment, as digits of the assignment's number:
+    # np.indices would stop at 64 variables, even of a single class.
+    number, places = np.arange(size ** len(bound.axes)), reversed(range(len(bound.axes)))
+    axes = {name: number // size**place % size for name, place in zip(bound.axes, places, strict=True)}
     evidence = _evidence(bound, world, axes)
     live = _violable_rows(bound, evidence)
     for rows, slots in _group_by_units(bound, live, world):
@@ -315,22 +308,12 @@ def build_blocks(bound: BoundRule, world: World) -> Iterator[Block]:
 def _refuse_large_table(bound: BoundRule, size: int, cells: int) -> None:
     """Raise an error if a table would be too large."""
     if cells > MAX_CELLS:
+        count = f"{cells:,}" if cells < 10**15 else "over 10^15"  # Python refuses to print the largest numbers
         raise rule_error(
             bound.rule.place,
-            f"{size} classes make a table of {_count(cells)} cells for this rule, and the limit is {MAX_CELLS:,}. "
+            f"{size} classes make a table of {count} cells for this rule, and the limit is {MAX_CELLS:,}. "
             f"Use fewer class variables.",
         )
-
-
-def _count(cells: int) -> str:
-    return f"{cells:,}" if cells < 10**15 else "over 10^15"  # Python refuses to print the largest numbers
-
-
-def _class_assignments(names: Sequence[str], size: int) -> dict[str, Ints]:
-    """Return the class of each open variable in each assignment: axes[name][c]."""
-    # Digits of the assignment's number: np.indices would stop at 64 variables, even of a single class.
-    number = np.arange(size ** len(names))
-    return {name: number // size ** (len(names) - 1 - place) % size for place, name in enumerate(names)}
 
 
 def _evidence(bound: BoundRule, world: World, axes: dict[str, Ints]) -> dict[int, Floats | float]:
@@ -377,7 +360,13 @@ def _group_by_units(bound: BoundRule, live: Ints, world: World) -> Iterator[tupl
         other = column != first  # bit `place`: this name's unit is not the first name's
         second = np.where(other & (second < 0), column, second)
         if (other & (column != second)).any():
-            raise _three_units_error(bound, names, live[np.flatnonzero(other & (column != second))[0]], world)
+            row = live[np.flatnonzero(other & (column != second))[0]]
+            units = dict.fromkeys(world.unit_names[int(bound.rows.columns[name][row])] for name in names)
+            raise rule_error(
+                bound.rule.place,
+                f"one grounding of this rule is about the labels of {', '.join(units)}: three units or more. Only "
+                f"rules over the labels of one or two units can be projected; write it as rules over pairs.",
+            )
         pattern += other.astype(np.int64) << place
     pattern += (second >= 0) & (second < first)  # bit 0: the first name's unit is the later one
     for code in np.unique(pattern):
@@ -386,18 +375,14 @@ def _group_by_units(bound: BoundRule, live: Ints, world: World) -> Iterator[tupl
         yield live[pattern == code] if len(live) and (pattern != code).any() else live, slots
 
 
-def _three_units_error(bound: BoundRule, names: Sequence[str], row: int, world: World) -> RuleError:
-    units = [world.unit_names[int(bound.rows.columns[name][row])] for name in names]
-    return rule_error(
-        bound.rule.place,
-        f"one grounding of this rule is about the labels of {', '.join(dict.fromkeys(units))}: three units or more. "
-        f"Only rules over the labels of one or two units can be projected; write it as rules over pairs.",
-    )
-
-
 def _group_by_classes(bound: BoundRule, rows: Ints, world: World) -> Iterator[tuple[Ints, dict[str, Ints]]]:
     """Yield rows by the classes in those of their columns that Label or an open comparison refers to."""
-    names = sorted(_classes_in_rows(bound, world))
+    spoken: set[str] = set()
+    for atom in bound.rule.atoms:
+        is_open = any(v.name in bound.axes for v in atom.variables())
+        if is_open if atom.is_comparison else find_predicate(atom, world.vocabulary).role is Role.latent:
+            spoken |= {v.name for v in atom.variables() if bound.kinds.get(v.name) is Kind.label}
+    names = sorted(name for name in spoken if name in bound.rows.columns)
     if not names:
         yield rows, {}
         return
@@ -405,15 +390,6 @@ def _group_by_classes(bound: BoundRule, rows: Ints, world: World) -> Iterator[tu
     distinct, which = np.unique(codes, axis=0, return_inverse=True)
     for group, classes in enumerate(distinct):
         yield rows[which.reshape(-1) == group], {name: classes[[n]] for n, name in enumerate(names)}
-
-
-def _classes_in_rows(bound: BoundRule, world: World) -> set[str]:
-    spoken = set()
-    for atom in bound.rule.atoms:
-        open_comparison = atom.is_comparison and any(v.name in bound.axes for v in atom.variables())
-        if open_comparison or (not atom.is_comparison and find_predicate(atom, world.vocabulary).role is Role.latent):
-            spoken |= {v.name for v in atom.variables() if bound.kinds.get(v.name) is Kind.label}
-    return {name for name in spoken if name in bound.rows.columns}
 
 
 def _valid_assignments(bound: BoundRule, world: World, classes: dict[str, Ints]) -> Bools:
@@ -476,7 +452,7 @@ class _FormBuilder:
         predicted: list[PredictedTerm] = []
         for coefficient, atom in hinge.terms:
             role = find_predicate(atom, self.world.vocabulary).role
-            if role in (Role.latent, Role.predicted) and self._is_sum(atom.terms[1]):
+            if role in (Role.latent, Role.predicted) and getattr(atom.terms[1], "summed", False):
                 base = base + coefficient  # one class holds, and predictions sum to one
             elif role is Role.latent:
                 labels.append(
@@ -485,7 +461,12 @@ class _FormBuilder:
             elif role is Role.predicted:
                 predicted.append(self._predicted_term(coefficient, atom))
             else:
-                base = _add_evidence(base, coefficient, self._truth(atom))
+                truth = self.evidence[self.bound.rule.atoms.index(atom)]
+                part = coefficient * np.asarray(truth if np.ndim(truth) == 0 else np.asarray(truth)[self.rows])
+                # Either may be one for all rows, by row, or by row and assignment.
+                if {base.ndim, part.ndim} == {1, 2}:
+                    base, part = (side[:, None] if side.ndim == 1 else side for side in (base, part))
+                base = base + part
         table, counted = self._table(labels)
         return Form(
             table=table,
@@ -495,9 +476,6 @@ class _FormBuilder:
             labels=tuple(labels),
             squared=hinge.squared,
         )
-
-    def _is_sum(self, term: Term) -> bool:
-        return isinstance(term, Variable) and term.summed
 
     def _classes(self, term: Term) -> Ints:
         """Return classes[c] of a term at a class place."""
@@ -513,10 +491,6 @@ class _FormBuilder:
         classes = self.bound.rows.columns[column_name(term)][self.rows][:, None] if in_row else self._classes(term)
         return PredictedTerm(coefficient, on_text, self.bound.rows.columns[name][self.rows], classes)
 
-    def _truth(self, atom: Atom) -> Floats | float:
-        truth = self.evidence[self.bound.rule.atoms.index(atom)]
-        return truth if np.ndim(truth) == 0 else np.asarray(truth)[self.rows]
-
     def _table(self, labels: Sequence[LabelTerm]) -> tuple[Floats, Bools]:
         """Return table[t, c], and whether an assignment can be violated at labels t."""
         size = len(self.world.classes)
@@ -531,16 +505,6 @@ class _FormBuilder:
             if isinstance(self.bound.rule, LogicalRule) and term.coefficient > 0:
                 counted &= is_held  # the clause holds unless this label does
         return table, counted
-
-
-def _add_evidence(base: Floats, coefficient: float, truth: Floats | float) -> Floats:
-    """Return base + coefficient * truth, where either may be one for all rows, by row, or by row and assignment."""
-    part = np.asarray(coefficient * np.asarray(truth))
-    if base.ndim == 1 and part.ndim == 2:
-        base = base[:, None]
-    elif base.ndim == 2 and part.ndim == 1:
-        part = part[:, None]
-    return base + part
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,7 +49,8 @@ def pack_rules(rules: RuleSet, vocabulary: Vocabulary | None = None) -> PackedRu
     words = vocabulary or Vocabulary()
     packing = _Packing(words, dict(rules.groups))
     statements = tuple(_rename_lists(one, packing) for one in rules.statements)
-    tables = {_written_name(name, words): table for name, table in words.tables.items()}
+    # Tables are found by their name in small letters, and packed under the name as it was given.
+    tables = {getattr(words.find(name), "name", name): table for name, table in words.tables.items()}
     return PackedRules(
         text=str(replace(rules, statements=statements, groups=packing.groups)),
         source=rules.source,
@@ -130,12 +131,6 @@ def _named_lists(rules: RuleSet, vocabulary: Vocabulary) -> Iterator[Constant]:
                 yield term
             elif kind is Kind.file and isinstance(term, GroupName):
                 yield from rules.groups.get(term.name, ())
-
-
-def _written_name(key: str, vocabulary: Vocabulary) -> str:
-    """Return the name of a table's predicate as it was given; tables are found by it in small letters."""
-    predicate = vocabulary.find(key)
-    return key if predicate is None else predicate.name
 
 
 def _table_frame(table: Table) -> pl.DataFrame:

@@ -145,10 +145,7 @@ class DistanceTable:
 
 def distances(block: Block, predictions: Predictions) -> DistanceTable:
     """Return the distance to satisfaction of each row at each labelling of its units."""
-    return _sum_tables([tabulate(form, predictions) for form in block.violations])
-
-
-def _sum_tables(parts: list[DistanceTable]) -> DistanceTable:
+    parts = [tabulate(form, predictions) for form in block.violations]
     if len(parts) == 1:
         return parts[0]
     if all(part.which is None for part in parts):
@@ -299,14 +296,11 @@ def potentials(
     mode, answers = check_per_unit(per_unit), predictions or Predictions()
     if mode not in ground.cache:
         # What does not depend on the classifier is added up once, and reused in the next epoch.
-        ground.cache[mode] = _add_rules(_no_potentials(ground), ground, answers, mode, static=True)
+        shape = (ground.corpus.n_units, len(ground.classes))
+        nothing = Potentials(np.zeros(shape), np.zeros(shape, dtype=bool), np.zeros(shape[0], dtype=bool), None)
+        ground.cache[mode] = _add_rules(nothing, ground, answers, mode, static=True)
     static: Potentials = ground.cache[mode]
     return static if ground.is_static else _add_rules(static, ground, answers, mode, static=False)
-
-
-def _no_potentials(ground: GroundRules) -> Potentials:
-    shape = (ground.corpus.n_units, len(ground.classes))
-    return Potentials(np.zeros(shape), np.zeros(shape, dtype=bool), np.zeros(shape[0], dtype=bool), None)
 
 
 def _add_rules(

@@ -53,7 +53,9 @@ def convert(options: ConvertOptions) -> CrowdLabels | Corpus | Estimate:
     crowd = None
     with suppress(DataError):
         crowd = options.input.read_crowd(options.source)
-    if crowd is not None and len(crowd.labels.annotators) > 1 and not _has_gold(crowd.corpus):
+    gold = None if crowd is None or crowd.corpus is None else crowd.corpus.gold
+    has_gold = gold is not None and bool((gold != UNKNOWN).any())
+    if crowd is not None and len(crowd.labels.annotators) > 1 and not has_gold:
         return convert_labels(options)  # which is refused, with what to do
     return _convert_answers(options, None)
 
@@ -73,10 +75,6 @@ def _convert_answers(options: ConvertOptions, problem: DataError | None) -> Corp
         raise problem
     write_corpus(options.out, corpus, format=options.format, spreadsheet_safe=options.spreadsheet_safe)
     return corpus
-
-
-def _has_gold(corpus: Corpus | None) -> bool:
-    return corpus is not None and corpus.gold is not None and bool((corpus.gold != UNKNOWN).any())
 
 
 def convert_run(options: ConvertOptions) -> Estimate:

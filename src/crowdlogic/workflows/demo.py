@@ -193,13 +193,17 @@ def run_demo(options: DemoOptions) -> DemoResult:
         raise OptionError(f"{options.out}: holds a run already. Name another folder, or remove it.")
     check_outputs((folder,))
     made = simulate_sentiment(options.seed, items=options.items, labels_per_item=LABELS_PER_ITEM, contrast=CONTRAST)
-    compared = compare_methods([truth_method(name) for name in SHOWN_METHODS], made.labels, gold=_planted_truth(made))
+    truth = Answers(made.corpus.items, made.corpus.classes, np.asarray(made.corpus.gold), source="the planted truth")
+    compared = compare_methods([truth_method(name) for name in SHOWN_METHODS], made.labels, gold=truth)
     # The same calibrated confidence as `aggregate` writes, not the methods' own posteriors
     compared = [replace(one, estimate=state_confidence(made.labels, one.estimate)) for one in compared]
     data = TrainingData(corpus=made.corpus, labels=made.labels, rules=parse_rules(RULES, source="contrast.rules"))
     method = LogicLNCL(limits=TrainingLimits(seed=options.seed))
     without_rule = method.fit(data.corpus, data.labels)
-    _write_data(folder, made, [one.estimate for one in compared])
+    write_simulation(made, folder)
+    write_bytes(folder / "contrast.rules", RULES.encode())
+    for one in compared:
+        write_estimate(folder / f"{one.estimate.method}.csv", one.estimate)
     run = train_run(folder / "run", method, data)
     _write_report(folder, run, compared)
     rows = [score_row(one.name, one.estimate, made) for one in compared]
@@ -218,18 +222,6 @@ def free_folder(wanted: Path) -> Path:
     """Return the path, with the first free number appended if it already exists."""
     names = (wanted.with_name(f"{wanted.name}-{n}") for n in count(2))
     return wanted if not wanted.exists() else next(name for name in names if not name.exists())
-
-
-def _planted_truth(made: Simulation) -> Answers:
-    return Answers(made.corpus.items, made.corpus.classes, np.asarray(made.corpus.gold), source="the planted truth")
-
-
-def _write_data(folder: Path, made: Simulation, estimates: Sequence[Estimate]) -> None:
-    """Write the data, the answers of every truth method, and the rule."""
-    write_simulation(made, folder)
-    write_bytes(folder / "contrast.rules", RULES.encode())
-    for estimate in estimates:
-        write_estimate(folder / f"{estimate.method}.csv", estimate)
 
 
 def _write_report(folder: Path, run: Run, compared: Sequence[MethodResult]) -> None:

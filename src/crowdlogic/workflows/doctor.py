@@ -488,7 +488,13 @@ def _given_words(options: DoctorOptions) -> str:
 
 def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) -> Diagnosis:
     """Return the diagnosis of a file that cannot be read as labels: what would help, or what else it is."""
-    guessed = tuple(_guessed_columns(options))
+    given = options.input
+    guessed: tuple[str, ...] = ()
+    # The command that names the columns of a table of labels, where their contents leave one choice
+    words = None if given.wide else _attempt(lambda: suggest_columns(options.file, given.format, given.columns))
+    if words:
+        command = f"crowdlogic doctor {shlex.quote(options.file)} {words}"
+        guessed = (f"By what the columns hold, this may be it: {command}",)
     found = _describe_with_other_options(options, format) or _describe_other_contents(options, format)
     if found is not None and not guessed:
         return replace(found, problem=problem)
@@ -502,14 +508,6 @@ def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) 
         problem=problem,
         first=guessed or ("Correct what is named above, then run crowdlogic doctor again.",),
     )
-
-
-def _guessed_columns(options: DoctorOptions) -> Iterator[str]:
-    """Yield the command that names the columns of a table of labels, where their contents leave one choice."""
-    given = options.input
-    words = None if given.wide else _attempt(lambda: suggest_columns(options.file, given.format, given.columns))
-    if words:
-        yield f"By what the columns hold, this may be it: crowdlogic doctor {shlex.quote(options.file)} {words}"
 
 
 def _describe_with_other_options(options: DoctorOptions, format: FileFormat) -> Diagnosis | None:

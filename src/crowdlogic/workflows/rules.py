@@ -15,6 +15,7 @@ from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.errors import OptionError, RuleError, name_list
 from crowdlogic.learning.rule_suggestions import MOST, Progress, SuggestedRules, suggest_rules
 from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules
+from crowdlogic.numerics.arrays import Ints
 from crowdlogic.rules.audit import RuleVerdict
 from crowdlogic.rules.checking import Finding, check
 from crowdlogic.rules.expansion import expand
@@ -136,6 +137,14 @@ class AuditRulesOptions:
     input: InputOptions = field(default_factory=InputOptions)
 
 
+def _read_gold(options: AuditRulesOptions | SuggestRulesOptions, labels: CrowdLabels) -> Ints | None:
+    """Return gold[i], the classes of the units whose truth is known; None without anchors."""
+    if options.anchors is None:
+        return None
+    by_file = options.input.by_file(options.labels, options.items, options.anchors)
+    return anchor_classes(labels, anchors_of(by_file[options.anchors].read_answers(options.anchors), labels))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AuditedRules:
     """The verdict on each rule.
@@ -193,10 +202,7 @@ def audit_rules(options: AuditRulesOptions) -> AuditedRules:
         labels = labels.with_classes(own)
         strength = run.teacher.projector.strength if options.strength is None else strength
     corpus = corpus.with_classes(labels.classes)
-    gold = None
-    if options.anchors is not None:
-        by_file = options.input.by_file(options.labels, options.items, options.anchors)
-        gold = anchor_classes(labels, anchors_of(by_file[options.anchors].read_answers(options.anchors), labels))
+    gold = _read_gold(options, labels)
     projector = Projector(
         rules=read_rules(options.rules, allow_outside=options.allow_outside),
         vocabulary=read_vocabulary(options.tables),
@@ -281,20 +287,13 @@ def suggest_rules_for(options: SuggestRulesOptions, *, progress: Progress | None
     """Suggest rules from labelled items, and write them as a rule file."""
     check_outputs((options.out,), read=(options.labels, options.items, options.anchors, options.run))
     labels, corpus = _read_labelled(options.labels, options.items, options.input)
-    gold = None
-    if options.anchors is not None:
-        by_file = options.input.by_file(options.labels, options.items, options.anchors)
-        gold = anchor_classes(labels, anchors_of(by_file[options.anchors].read_answers(options.anchors), labels))
+    gold = _read_gold(options, labels)
     suggested = suggest_rules(labels, corpus, gold=gold, most=options.most, seed=options.seed, progress=progress)
     if options.run is not None:
-        suggested = suggested.without(_rules_of(options.run))
+        from crowdlogic.learning.saved_run import load_run
+
+        teacher = load_run(options.run).teacher
+        rules = teacher.projector.rules
+        suggested = suggested if rules is None else suggested.without(expand(rules, teacher.classes))
     write_bytes(options.out, suggested.text().encode())
     return WrittenSuggestions(suggested=suggested, out=options.out, notices=suggested.notices)
-
-
-def _rules_of(folder: str) -> RuleSet:
-    from crowdlogic.learning.saved_run import load_run
-
-    teacher = load_run(folder).teacher
-    rules = teacher.projector.rules
-    return RuleSet(()) if rules is None else expand(rules, teacher.classes)

@@ -189,7 +189,7 @@ def test_each_bad_file_gets_one_clear_line(
 
     assert "\n" not in str(caught.value)
     if message is None:
-        assert str(caught.value).startswith(f"{name}: is not a parquet file that can be read")
+        assert str(caught.value).startswith(f"{name}: cannot be read as a Parquet file")
     else:
         assert str(caught.value) == message
 

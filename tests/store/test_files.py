@@ -142,8 +142,8 @@ DEEP = b"[" * 100_000
         (get_lines, DEEP, "a line is not valid JSON (it is nested too deeply"),
         (get_arrays, b"{", "holds no arrays (Error while deserializing header"),
         (get_arrays, b"", "holds no arrays (Error while deserializing header"),
-        (get_table, b"{", "is not a parquet file that can be read ("),
-        (get_table, b"", "is not a parquet file that can be read ("),
+        (get_table, b"{", "cannot be read as a Parquet file ("),
+        (get_table, b"", "cannot be read as a Parquet file ("),
     ],
 )
 def test_a_file_that_is_something_else_is_named(tmp_path: Path, reader: Any, content: bytes, said: str) -> None:

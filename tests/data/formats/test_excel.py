@@ -88,9 +88,7 @@ def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CrowdLogicError) as caught:
         read_table(file)
 
-    assert str(caught.value) == (
-        f"{file}: is not an xlsx file that can be read (BadZipFile). Save it again as xlsx or csv."
-    )
+    assert str(caught.value) == (f"{file}: cannot be read as an xlsx file (BadZipFile). Save it again as xlsx or csv.")
 
 
 def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,7 +116,7 @@ def test_a_footer_that_claims_other_numbers_of_rows_is_refused(rows: int) -> Non
     [b"", b"PAR1", b"PAR1" * 3, b"PAR1\0\0\0\0\xff\xff\xff\x7fPAR1", b"PAR1" + b"\x19" * 50 + b"\x32\0\0\0PAR1"],
 )
 def test_what_is_no_parquet_is_refused(content: bytes) -> None:
-    with pytest.raises(FormatError, match=r"^f: is not a parquet file that can be read \("):
+    with pytest.raises(FormatError, match=r"^f: cannot be read as a Parquet file \("):
         check_parquet(content, "f")
 
 
@@ -159,7 +159,7 @@ def test_an_aborting_file_ends_in_one_line(tmp_path: Any) -> None:
 
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
-    assert "is not a parquet file that can be read" in done.stderr or "unpacks to more than" in done.stderr
+    assert "cannot be read as a Parquet file" in done.stderr or "unpacks to more than" in done.stderr
 
 
 @pytest.mark.parametrize(("write", "options"), WRITERS)

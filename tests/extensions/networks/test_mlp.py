@@ -104,7 +104,9 @@ def test_items_with_other_features_are_refused() -> None:
 
 
 def test_arrays_of_another_kind_are_refused() -> None:
-    with pytest.raises(FormatError, match=r"not of a network over features: fixed.centre or fixed.scale is missing"):
+    with pytest.raises(
+        FormatError, match=r"do not belong to a network over features: fixed.centre or fixed.scale is missing"
+    ):
         MLP().load({}, ("a", "b"))
 
 

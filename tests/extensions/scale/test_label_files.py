@@ -83,7 +83,7 @@ def test_files_of_several_schemas_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError) as refused:
         opened(first, other)
     assert str(refused.value) == (
-        f"{other}: has the columns task, rater, label, note and no 'worker', as {first} has. Give files with the same "
+        f"{other}: no column 'worker' among task, rater, label, note, but {first} has one. Give files with the same "
         f"columns."
     )
 
@@ -91,11 +91,12 @@ def test_files_of_several_schemas_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError) as refused:
         opened(first, other)
     assert str(refused.value) == (
-        f"{other}: column 'task' holds Int64 where that of {first} holds String. Give files with the same columns."
+        f"{other}: column 'task' has type Int64, but in {first} it has type String. Give files with the same column "
+        f"types."
     )
 
     with pytest.raises(
-        FormatError, match=r"c\.csv: is csv where .*a\.parquet is parquet\. Give files of one format\.$"
+        FormatError, match=r"c\.csv: expected parquet, as .*a\.parquet; got csv\. Give files of one format\.$"
     ):
         opened(first, write(tmp_path / "c.csv"))
 
@@ -105,7 +106,7 @@ def test_a_truncated_parquet_file_is_named(tmp_path: Path, cut: int) -> None:
     path = write(tmp_path / "a.parquet")
     path.write_bytes(path.read_bytes()[:-cut])
 
-    with pytest.raises(FormatError, match=r"a\.parquet: is not a parquet file that can be read \("):
+    with pytest.raises(FormatError, match=r"a\.parquet: cannot be read as a Parquet file \("):
         opened(path)
 
 
@@ -115,7 +116,7 @@ def test_a_parquet_file_with_damaged_pages_is_named(tmp_path: Path) -> None:
     content[200:600] = b"\xff" * 400
     path.write_bytes(content)
 
-    with pytest.raises(FormatError, match=r"a\.parquet: is not a parquet file that can be read"):
+    with pytest.raises(FormatError, match=r"a\.parquet: cannot be read as a Parquet file"):
         list(opened(path).batches(1000))
 
 
@@ -131,9 +132,9 @@ def test_an_empty_file_and_one_without_the_columns_are_refused(tmp_path: Path) -
 
 def test_what_only_memory_can_take_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", table().with_columns(pl.lit("false").alias("negated")))
-    with pytest.raises(OptionError, match="holds labels that say which class it is not, which are read in memory"):
+    with pytest.raises(OptionError, match="contains negated labels, which are not supported for tables in shards"):
         opened(path)
 
     (tmp_path / "a.jsonl").write_text("{}")
-    with pytest.raises(FormatError, match="tables that are read in shards are parquet, csv or tsv"):
+    with pytest.raises(FormatError, match="tables in shards must be parquet, csv or tsv"):
         opened(tmp_path / "a.jsonl")

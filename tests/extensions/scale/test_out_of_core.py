@@ -169,7 +169,7 @@ def test_a_truncated_file_among_several_is_one_line_and_nothing_is_written(tmp_p
 
     assert done.returncode == 2
     assert done.stderr == (
-        f"crowdlogic: {damaged}: is not a parquet file that can be read (it does not begin and end with PAR1).\n"
+        f"crowdlogic: {damaged}: cannot be read as a Parquet file (it does not begin and end with PAR1).\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 

@@ -68,7 +68,7 @@ def test_answers_go_back_to_their_rows(tmp_path: Path, grouping: str, item: str 
 def test_a_file_that_is_no_parquet_is_refused_in_one_line(tmp_path: Path, grouping: str) -> None:
     (tmp_path / "wide.parquet").write_bytes(b"PAR1 this is not a table PAR1")
 
-    with pytest.raises(FormatError, match=r"wide\.parquet: is not a parquet file that can be read \(.*\)\.") as caught:
+    with pytest.raises(FormatError, match=r"wide\.parquet: cannot be read as a Parquet file \(.*\)\.") as caught:
         group_rows(tmp_path / "wide.parquet", ANNOTATORS)
 
     assert "\n" not in str(caught.value)

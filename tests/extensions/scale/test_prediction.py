@@ -175,7 +175,7 @@ def test_an_item_in_two_files_is_refused(options: PredictOptions) -> None:
 def test_files_with_other_columns_are_refused(options: PredictOptions) -> None:
     edit_first_file(options, lambda t: t.with_columns(more=1))
 
-    with pytest.raises(FormatError, match=r"b\.parquet: has other columns, or other types, than .*a\.parquet"):
+    with pytest.raises(FormatError, match=r"b\.parquet: columns or types differ from those of .*a\.parquet"):
         predict(options)
 
 

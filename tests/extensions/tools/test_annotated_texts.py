@@ -64,14 +64,14 @@ def test_every_annotators_spans_are_found() -> None:
 def test_a_sentence_seen_in_part_cannot_be_marked() -> None:
     labels = from_sequences([("s", "a", ["O", "?", "O"])])
 
-    with pytest.raises(OptionError, match="Annotator 'a' saw only a part of sentence 's'"):
+    with pytest.raises(OptionError, match="Annotator 'a' tagged only a part of sentence 's'"):
         list(crowd_annotations(labels, CORPUS))
 
 
 def test_texts_and_span_tags_are_required() -> None:
     parts = sentences(["s"], [["dogs"]], gold=[["NOUN"]])
 
-    with pytest.raises(OptionError, match="f: Tool needs the texts, and they are not known"):
+    with pytest.raises(OptionError, match="f: Tool needs the texts, which are unknown"):
         require_texts(None, sequential=False, target="f", tool="Tool")
-    with pytest.raises(OptionError, match="f: Tool marks spans, and these tags are no span tags"):
+    with pytest.raises(OptionError, match="f: Tool only supports span tags"):
         require_spans(estimate_from_gold(parts), target="f", tool="Tool")

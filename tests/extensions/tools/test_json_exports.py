@@ -87,7 +87,7 @@ def test_an_array_inside_the_object_is_read_element_by_element(
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('{"a": 1}', ": nothing at 'results'. Export the file again."),
+        ('{"a": 1}', ": no field 'results'. Export the file again."),
         ('{"results": {}}', ": no array at 'results'. Export the file again."),
         ('{"results": [1 2]}', ", record 2: '2' stands where ',' is expected. Export the file again."),
         ('{"results": [1', ", record 2: the file ends where ',' is expected. Export the file again."),

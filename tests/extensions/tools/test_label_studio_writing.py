@@ -137,7 +137,7 @@ def test_an_export_comes_back_in_its_own_shape(tmp_path: Path) -> None:
 def test_tags_that_are_no_spans_are_refused(tmp_path: Path) -> None:
     labels = from_sequences([("s", "a", ["NOUN"])])
 
-    with pytest.raises(OptionError, match="Label Studio marks spans, and these tags are no span tags"):
+    with pytest.raises(OptionError, match="Label Studio only supports span tags"):
         write_labels(tmp_path / "t.json", labels, corpus=sentences(["s"], [["dogs"]]), format="label-studio")
 
 

@@ -126,8 +126,7 @@ def _read_rows(file: InputFile) -> list[tuple[Any, ...]]:
         raise
     except Exception as problem:  # openpyxl raises whatever the damage makes it stumble over
         raise FormatError(
-            f"{file.name}: is not an xlsx file that can be read ({type(problem).__name__}). Save it again as xlsx or "
-            f"csv."
+            f"{file.name}: cannot be read as an xlsx file ({type(problem).__name__}). Save it again as xlsx or csv."
         ) from problem
 
 

@@ -138,7 +138,7 @@ def check_parquet(content: bytes | mmap.mmap, name: str) -> None:
             for column in _list(group, COLUMNS):
                 _check_column(content, column.get(CHUNK))
     except (DamagedError, AttributeError, TypeError, KeyError) as problem:
-        raise FormatError(f"{name}: is not a parquet file that can be read ({problem}).") from None
+        raise FormatError(f"{name}: cannot be read as a Parquet file ({problem}).") from None
 
 
 def check_footer(path: Path) -> None:
@@ -155,7 +155,7 @@ def check_footer(path: Path) -> None:
                 for column in _list(group, COLUMNS):
                     _column_bounds(column.get(CHUNK), len(content) - length)
     except (DamagedError, AttributeError, TypeError, KeyError, ValueError) as problem:
-        raise FormatError(f"{path}: is not a parquet file that can be read ({problem}).") from None
+        raise FormatError(f"{path}: cannot be read as a Parquet file ({problem}).") from None
 
 
 def _footer(content: bytes | mmap.mmap) -> dict[int, Any]:
@@ -274,9 +274,7 @@ class Parquet(TableFormat):
         except DataError:
             raise
         except UNREADABLE as problem:
-            raise FormatError(
-                f"{file.name}: is not a parquet file that can be read ({str(problem)[:80]})."
-            ) from problem
+            raise FormatError(f"{file.name}: cannot be read as a Parquet file ({str(problem)[:80]}).") from problem
         return require_rows(table, file.name), TableSource(file.name)
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)

@@ -63,7 +63,7 @@ def read_annotations(
 
     A dense matrix[item, annotator] has NaN, None or (for numbers) -1 where there is no label. A sparse matrix contains
     labels only, including stored zeros. A wide data frame has one column per annotator, a long one has one row per
-    label, with row numbers of X as items. A vector is the labels of a single annotator.
+    label, with row numbers of X as items. A vector contains the labels of a single annotator.
 
     Args:
         given: The annotations.

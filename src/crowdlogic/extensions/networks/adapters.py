@@ -1,4 +1,4 @@
-"""Recognise models that users give: a `torch.nn.Module`, and a folder that Hugging Face's `save_pretrained` wrote."""
+"""Adapters for user-defined models: a `torch.nn.Module`, or a folder written by Hugging Face's `save_pretrained`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def adapt_module(given: Any) -> Any:
-    """Return the classifier around a `torch.nn.Module`; None for anything else. torch is not imported to find out."""
+    """Return a classifier that wraps a `torch.nn.Module`; None for other objects, without importing torch."""
     if not any(kind.__module__.startswith("torch.nn.") for kind in type(given).__mro__):
         return None
     from crowdlogic.extensions.networks.module import Module
@@ -16,7 +16,7 @@ def adapt_module(given: Any) -> Any:
 
 
 def adapt_folder(given: Any) -> Any:
-    """Return the transformer of a folder with a config.json; None for anything else."""
+    """Return a transformer for a folder with a config.json; None for other objects."""
     if not isinstance(given, str | Path) or not (Path(given) / "config.json").is_file():
         return None
     from crowdlogic.extensions.networks.transformer import Transformer

@@ -32,5 +32,5 @@ def mlp_cost(work: Workload) -> Cost | None:
 
 
 def transformer_cost(work: Workload) -> Cost | None:
-    """Return the cost of the packaged encoder, for documents with texts. It needs three epochs, cross-fitted."""
+    """Return the cost of the packaged encoder, for documents with texts. Includes cross-fitting."""
     return None if work.sequential or not work.tokens or work.items < MIN_ITEMS else Cost(6e-4 * work.tokens, epochs=7)

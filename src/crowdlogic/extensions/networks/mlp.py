@@ -71,7 +71,7 @@ class MLP:
     def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
         """Restore a network from a saved state."""
         if CENTRE not in arrays or SCALE not in arrays:
-            raise FormatError(f"These arrays are not of a network over features: {CENTRE} or {SCALE} is missing.")
+            raise FormatError(f"These arrays do not belong to a network over features: {CENTRE} or {SCALE} is missing.")
         centre = saved_array(arrays, CENTRE, (None,))
         scale = saved_array(arrays, SCALE, centre.shape)
         return restore_classifier(self._make_classifier(centre, scale, n_classes=len(classes), seed=0), arrays)

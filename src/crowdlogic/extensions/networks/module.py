@@ -1,4 +1,4 @@
-"""Train any `torch.nn.Module` that maps a batch of encoded documents, or of features, to logits.
+"""Classifier around any `torch.nn.Module` that maps a batch of encoded documents, or of features, to logits.
 
 The module's parameters and buffers (such as the running means of a batch normalisation) are saved with the run. Its
 code is not, so `load_run` needs a module of the same shape: `load_run("run", classifier=module)`.
@@ -46,10 +46,11 @@ class Module:
     """A user's `torch.nn.Module` as a classifier.
 
     Attributes:
-        network: Returns logits[i, k] for a batch, with one column per class in the order of `labels.classes`. It is
-            copied, so the object itself does not change.
-        encode: Turns a list of texts (or an array of features) into a tensor with one row per document. By default the
-            module's own method `encode`, if it has one; otherwise the features are used as they are.
+        network: Module that returns logits[i, k] for a batch, with one column per class in the order
+            of `labels.classes`. It is copied, so the object itself does not change.
+        encode: Function that converts a list of texts (or an array of features) into a tensor with one row per
+            document. By default, the module's method `encode`, if it has one; otherwise, the features are used as they
+            are.
         training: The optimiser and its hyper-parameters.
     """
 
@@ -85,7 +86,7 @@ class Module:
 
 
 class WrappedModule(Network):
-    """A module on batches of encoded documents."""
+    """Network that applies a user's module to batches of encoded documents."""
 
     max_positions = 256
 
@@ -94,9 +95,9 @@ class WrappedModule(Network):
         self.module, self.n_classes = module, n_classes
 
     def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:  # noqa: ARG002 (nothing is precomputed)
-        """Return logits[i, k], checked."""
+        """Return logits[i, k] after checking their shape and values."""
         found = self.module(batch.features)
-        found = getattr(found, "logits", found)  # as models of transformers return them
+        found = getattr(found, "logits", found)  # the output of a Hugging Face model
         name, rows = type(self.module).__name__, len(batch.features)
         if not isinstance(found, Tensor) or found.shape != (rows, self.n_classes):
             shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
@@ -113,7 +114,10 @@ class WrappedModule(Network):
 
 
 class ModuleClassifier(NeuralClassifier):
-    """A user's module with its optimiser. Unlike those of crowdlogic's networks, its buffers may change in training."""
+    """Classifier that consists of a user's module and its optimiser.
+
+    Unlike those of crowdlogic's networks, its buffers may change in training.
+    """
 
     def __init__(
         self, network: WrappedModule, encode: Callable[[Corpus], Inputs], training: Training, *, seed: int
@@ -144,11 +148,11 @@ class ModuleClassifier(NeuralClassifier):
             ) from problem
 
     def arrays(self) -> Arrays:
-        """Return the whole state of the module, and that of the optimiser."""
+        """Return the state of the module, including its buffers, and of the optimiser."""
         return super().arrays() | {BUFFER + name: one.cpu().numpy().copy() for name, one in self._untrained.items()}
 
     def restore(self, arrays: Arrays) -> None:
-        """Set the state to one that `arrays` returned."""
+        """Restore a state returned by `arrays`."""
         super().restore(arrays)
         with torch.no_grad():
             for name, tensor in self._untrained.items():
@@ -157,7 +161,7 @@ class ModuleClassifier(NeuralClassifier):
 
     @property
     def _untrained(self) -> dict[str, Tensor]:
-        """Buffers and frozen parameters, by name."""
+        """Return the buffers and frozen parameters by name."""
         trained = {name for name, one in self.network.named_parameters() if one.requires_grad}
         return {name: one for name, one in self.network.state_dict().items() if name not in trained}
 

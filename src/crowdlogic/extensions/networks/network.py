@@ -235,7 +235,7 @@ def _to_device(array: NDArray[np.generic], device: torch.device) -> Tensor:
 
 
 class WordEmbedding(nn.Module):
-    """Vectors[v, d] of all words: first those of the training corpus, which may be trained, then others.
+    """Embedding with vectors[v, d] of all words: first those of the training corpus, which may be trained, then others.
 
     Row 0 is padding; its vector stays zero, because it gets no gradient.
     """

@@ -88,7 +88,7 @@ def load_classifier(options: WordArchitecture, arrays: Arrays, classes: Classes)
     names = (WORDS, (MODEL if trained else FIXED + MODEL) + EMBEDDING + "own", FIXED + MODEL + EMBEDDING + "rest")
     absent = [name for name in names if name not in arrays]
     if absent:
-        raise FormatError(f"These arrays are not of a network that reads words: {absent[0]} is missing.")
+        raise FormatError(f"These arrays do not belong to a network over words: {absent[0]} is missing.")
     words, own = saved_words(arrays, WORDS), saved_array(arrays, names[1], (None, None))
     rest = saved_array(arrays, names[2], (None, own.shape[1]))
     if len(words) + 2 != len(own) + len(rest):

@@ -105,7 +105,7 @@ def reliability_figure(annotators: list[AnnotatorScore]) -> Plot:
 
 
 def _annotator_mark(one: AnnotatorScore, across: Scale, up: Scale, most: int) -> Markup:
-    """A point whose area grows with the number of labels, `most` being the largest."""
+    """Draw a point whose size grows with the number of labels; `most` is the largest number."""
     note = tooltip(f"{one['name']}: real {format_percent(one['real'])}, estimated {format_percent(one['estimated'])}")
     size = 2.5 + 6 * math.sqrt(one["labels"] / most)
     place = {"cx": across(one["real"]), "cy": up(one["estimated"]), "r": size}
@@ -113,7 +113,7 @@ def _annotator_mark(one: AnnotatorScore, across: Scale, up: Scale, most: int) ->
 
 
 def _box_figures(annotators: Sequence[AnnotatorScore], task: str) -> list[Plot]:
-    """How much each annotator labelled, and how well."""
+    """Draw box plots of the number of items and the skill of the annotators."""
     metric = "F1" if paper_task(task) == NER else "accuracy"
     items = [float(one["items"]) for one in annotators]
     skill = [one["skill"] for one in annotators if one["skill"] is not None]
@@ -124,7 +124,7 @@ def _box_figures(annotators: Sequence[AnnotatorScore], task: str) -> list[Plot]:
 
 
 def box_plot(name: str, heading: str, values: Sequence[float], *, y: str, logarithmic: bool = False) -> Plot:
-    """Quartiles in a box, whiskers to the last value within 1.5 times its height, all values beside it."""
+    """Draw a box plot: quartiles, whiskers up to 1.5 times the height of the box, and all values next to it."""
     frame = Frame(width=230, height=320)
     show = format_number if logarithmic else format_percent
     low, high = (max(min(values), 1.0) / 1.3, max(values) * 1.3) if logarithmic else (0.0, 1.0)

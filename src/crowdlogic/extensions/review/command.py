@@ -24,14 +24,16 @@ FolderOption = Annotated[
     str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the review; by default ./SOURCE-review.")
 ]
 LabelsOption = Annotated[
-    str | None, typer.Option("--labels", metavar="FILE", help="For an estimate: the labels that it was computed from.")
+    str | None, typer.Option("--labels", metavar="FILE", help="For an estimate: file of its labels.")
 ]
-ItemsOption = Annotated[str | None, typer.Option("--items", metavar="FILE", help="The items; included in a run.")]
+ItemsOption = Annotated[
+    str | None, typer.Option("--items", metavar="FILE", help="File of the items; not needed for a run.")
+]
 RulesOption = Annotated[
-    str | None, typer.Option("--rules", metavar="FILE", help="For labels or an estimate: rules to display.")
+    str | None, typer.Option("--rules", metavar="FILE", help="For labels or an estimate: file of rules to display.")
 ]
 MethodOption = Annotated[
-    str | None, typer.Option("--method", "-m", help="For labels: the truth method; chosen automatically by default.")
+    str | None, typer.Option("--method", "-m", help="For labels: truth method; by default, chosen automatically.")
 ]
 RandomOption = Annotated[
     float, typer.Option("--random", min=0, max=1, help="Share of items drawn at random, to estimate the accuracy.")
@@ -41,13 +43,13 @@ EveryOption = Annotated[
 ]
 HideOption = Annotated[bool, typer.Option("--hide-names", help="Show annotators by number.")]
 HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
-PortOption = Annotated[int | None, typer.Option("--port", min=0, max=65535, help="Port; else the first free one.")]
+PortOption = Annotated[
+    int | None, typer.Option("--port", min=0, max=65535, help="Port; by default, the first free one.")
+]
 PasswordOption = Annotated[
     str | None, typer.Option("--password-file", metavar="FILE", help="File with the password for reviewers.")
 ]
-NoPasswordOption = Annotated[
-    bool, typer.Option("--no-password", help="Admit everybody who reaches the server, without password or token.")
-]
+NoPasswordOption = Annotated[bool, typer.Option("--no-password", help="Allow access without a password or token.")]
 AllowHostOption = Annotated[
     list[str] | None, typer.Option("--allow-host", metavar="NAME", help="Additional host name. Repeatable.")
 ]

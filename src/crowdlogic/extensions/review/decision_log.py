@@ -59,9 +59,9 @@ class Decision:
     Attributes:
         number: Number of the entry, starting at 1; 0 before it is in the log.
         request: Identifier of the request, chosen by the client.
-        kind: What was done.
+        kind: Action of the reviewer.
         item: Name of the item, as text.
-        reviewer: Who did it.
+        reviewer: Name of the reviewer.
         revision: Number of the last entry about the item that the reviewer had seen; 0 for none.
         before: The answer shown to the reviewer: a class, or the tags of a sentence.
         after: The answer given; None unless something was decided.

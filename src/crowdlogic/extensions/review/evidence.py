@@ -180,7 +180,6 @@ class ReviewRules:
         texts: The usable rules as text.
         units: units[l], the units touched by rule l.
         are_local: Whether contributions to an item only depend on that item.
-        are_local: Whether what they say of an item depends on that item alone.
     """
 
     projector: Projector

@@ -56,8 +56,9 @@ DEFAULT_LOAD = 3.0
 """Default maximum share of a batch per annotator, as a multiple of their share of the labels so far."""
 
 SHARED_DOUBT = 0.75
-"""How much of the calibrated doubt further labels share: 1 fully, 0 if they were independent. Part of the doubt is
-about items that all annotators get wrong, which does not affect other items (docs/decisions/0037)."""
+"""Share of the calibrated doubt that applies to further labels as well: 1 for all of it, 0 if labels were independent.
+Part of the doubt is about items that all annotators get wrong, which does not affect other items
+(docs/decisions/0037)."""
 
 MIN_PROBABILITY = 1e-3
 """Minimum probability of a label, since nobody is infallible."""
@@ -75,7 +76,7 @@ class Skills:
         information: information[j], the information of a label of j about an unlabelled item, in nats.
         prior: prior[m], the share of each class.
         correlation: Correlation between labels of an item.
-        shared: How much of the doubt further labels share, from 0 to 1.
+        shared: Share of the calibrated doubt that applies to further labels as well, from 0 to 1.
     """
 
     confusion: Floats
@@ -432,9 +433,9 @@ def _joint_gains(labels: CrowdLabels, beliefs: Beliefs, skills: Skills, item: In
 def gain_range(
     labels: CrowdLabels, estimate: Estimate, skills: Skills, batch: NextLabels
 ) -> tuple[float, float] | None:
-    """Return how many mistakes the batch removes if annotators err independently, and if they share their mistakes.
+    """Return the number of mistakes that the batch removes if annotators err independently, and if they share mistakes.
 
-    None for tags, for runs, and where the number of wrong answers cannot be estimated either.
+    None for tags, for runs, and if the number of wrong answers cannot be estimated.
 
     Args:
         labels: The labels so far.

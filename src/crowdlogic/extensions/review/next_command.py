@@ -70,9 +70,11 @@ def command(
     load: Annotated[
         float, typer.Option("--load", help="Maximum share per annotator, as a multiple of their share so far; above 0.")
     ] = DEFAULT_LOAD,
-    items: Annotated[str | None, typer.Option("--items", metavar="FILE", help="The items, with their texts.")] = None,
+    items: Annotated[
+        str | None, typer.Option("--items", metavar="FILE", help="File of the items, with their texts.")
+    ] = None,
     method: Annotated[
-        str | None, typer.Option("--method", "-m", help="Truth method; else chosen automatically.")
+        str | None, typer.Option("--method", "-m", help="Truth method; by default, chosen automatically.")
     ] = None,
     dependence: Annotated[
         str, typer.Option("--dependence", help="Assumed dependence between labels of an item: public or none.")

@@ -469,7 +469,7 @@ def make_queue(
 
 
 def rank_items(removed: Floats, labels: CrowdLabels) -> Ints:
-    """Return all items, most valuable first; ties keep the order of the items."""
+    """Return all items, most valuable first; ties are ordered by item."""
     worth = removed if labels.offsets is None else sum_by(labels.item_of_unit, len(labels.items), removed)
     return np.argsort(-worth, kind="stable")
 

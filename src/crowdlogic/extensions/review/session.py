@@ -1,4 +1,4 @@
-"""Session of a review: its queue, decisions, refits and exports. Several reviewers, hence threads, may share one.
+"""Session of a review: its queue, decisions, refits and exports. Several reviewers (threads) may share one.
 
 A decision is in the log, on disk, before `record` returns. Decisions override the beliefs, and refits never reopen
 them. A decision states the revision of the item that the reviewer saw; if somebody else has decided differently in the
@@ -530,7 +530,7 @@ class RefitRunner:
             return self._changed.wait_for(lambda: not self._is_running and self._asked is None, seconds)
 
     def close(self) -> None:
-        """Wait for a running refit to end and start no other."""
+        """Wait for a running refit to end, and do not start another."""
         with self._changed:
             self._is_closed, self._asked = True, None
             self._changed.notify_all()

@@ -7,7 +7,7 @@
                             whether a token starts a sequence; optionally fixed, the known class of a unit
     00001...
 
-All labels of an item, and all tokens of a sequence, are in one shard; A worker only needs `read_shard`.
+All labels of an item, and all tokens of a sequence, are in one shard, so a worker only needs `read_shard`.
 
 Axes: i unit.
 """
@@ -86,7 +86,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Read the manifest of a folder; None if there is none (yet)."""
+    """Read the manifest of a folder; None if it has not been written yet."""
     if not (folder / MANIFEST).is_file():
         return None
     stored = get_json(folder / MANIFEST, remedy=REMEDY)

@@ -1,7 +1,7 @@
-"""Label tables that are too large to read at once: one file, a folder or a pattern of files, in batches of rows.
+"""Reader for label tables that are too large to read at once: a file, a folder or a pattern, in batches of rows.
 
-Parquet and csv (or tsv) files with one row per label. All files of a folder or pattern have the same columns; what is
-in them is coded by `extensions/scale/coding.py`.
+Supported are Parquet, csv and tsv files with one row per label. All files of a folder or pattern must have the same
+columns. `extensions/scale/coding.py` encodes the rows.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from crowdlogic.data.reading import TABLE_SUFFIXES
 from crowdlogic.errors import FormatError, OptionError, name_list
 
 ROLES = ("item", "annotator", "label", "weight")
-"""The columns that are read, by role; a weight is optional."""
+"""Roles of the columns that are read; the weight is optional."""
 
-REFUSED_ROLES = {"negated": "labels that say which class it is not", "tags": "tags of sentences"}
-"""Columns that a table in shards cannot have, and what they hold."""
+REFUSED_ROLES = {"negated": "negated labels", "tags": "tags of sentences"}
+"""Roles that shards do not support, and a description of their content."""
 
 PROBE = 1 << 20
-"""Bytes of a csv file from which the number of its rows is estimated."""
+"""Number of bytes of a csv file from which its number of rows is estimated."""
 
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
 
@@ -39,7 +39,7 @@ class LabelFiles:
     """Files of labels with the same columns.
 
     Attributes:
-        name: What the user called them.
+        name: Name of the files in messages.
         paths: The files.
         format: parquet, csv or tsv.
         roles: role -> column.
@@ -51,13 +51,13 @@ class LabelFiles:
     roles: Mapping[str, str]
 
     def count_rows(self) -> int:
-        """Number of rows: as Parquet says; of a csv file estimated from its beginning."""
+        """Return the number of rows: exact for Parquet files, estimated from the beginning for csv files."""
         if self.format == "parquet":
             return sum(_scan(path, self.format).select(pl.len()).collect().item() for path in self.paths)
         return sum(_estimate_rows(path) for path in self.paths)
 
     def batches(self, size: int) -> Iterator[tuple[Path, int, pl.DataFrame]]:
-        """Tables with the roles as columns, in the order of the files: file, number of the first row, rows."""
+        """Yield the file, the number of the first row, and the rows (with roles as columns) of every batch."""
         for path in self.paths:
             first = 0
             for table in _read_batches(path, self.format, self.roles, size):
@@ -65,61 +65,64 @@ class LabelFiles:
                 first += len(table)
 
     def facts(self) -> list[tuple[str, int, int]]:
-        """Name, size and time of every file, by which it is known again."""
+        """Return the name, size and modification time of every file, to detect changes."""
         return [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in self.paths]
 
 
 def open_label_files(
     name: str, paths: tuple[Path, ...], *, columns: Mapping[str, str] | None = None, format: str | None = None
 ) -> LabelFiles:
-    """The files, once each is known to be sound and to have the columns of the first.
+    """Open files after checking that each can be read and has the same columns as the first.
 
     Args:
-        name: What the user called them.
+        name: Name of the files in messages.
         paths: The files.
         columns: role -> column, for columns whose names are not recognised.
-        format: parquet, csv or tsv, where the suffix does not say it.
+        format: parquet, csv or tsv; inferred from the suffix if None.
     """
     formats = {path: format or TABLE_SUFFIXES.get(path.suffix.lower(), "") for path in paths}
     unknown = [path for path in paths if formats[path] not in ("parquet", "csv", "tsv")]
     if unknown:
-        raise FormatError(f"{unknown[0]}: tables that are read in shards are parquet, csv or tsv. Convert it first.")
+        raise FormatError(f"{unknown[0]}: tables in shards must be parquet, csv or tsv files. Convert it first.")
     schemas = {path: _schema(path, formats[path]) for path in paths}
     roles = find_roles(list(schemas[paths[0]]), columns, where=str(paths[0]))
     source = TableSource(str(paths[0]))
     require_columns(roles, ROLES[:3], list(schemas[paths[0]]), source=source, purpose="A table of labels")
     for role, what in REFUSED_ROLES.items():
         if role in roles:
-            raise OptionError(f"{name}: column {roles[role]!r} holds {what}, which are read in memory alone.")
+            raise OptionError(
+                f"{name}: column {roles[role]!r} contains {what}, which are not supported for tables in shards. "
+                f"Read the table in memory."
+            )
     kept = {role: roles[role] for role in ROLES if role in roles}
     _check_same(schemas, kept, formats)
     return LabelFiles(name=name, paths=paths, format=formats[paths[0]], roles=kept)
 
 
 def _check_same(schemas: Mapping[Path, pl.Schema], roles: Mapping[str, str], formats: Mapping[Path, str]) -> None:
-    """Refuse a file that differs from the first in format, columns or their types."""
+    """Raise an error if a file differs from the first in its format, columns or column types."""
     first, *others = schemas
     for path in others:
         if formats[path] != formats[first]:
             raise FormatError(
-                f"{path}: is {formats[path]} where {first} is {formats[first]}. Give files of one format."
+                f"{path}: expected {formats[first]}, as {first}; got {formats[path]}. Give files of one format."
             )
         for column in roles.values():
             if column not in schemas[path]:
                 raise FormatError(
-                    f"{path}: has the columns {name_list(schemas[path])} and no {column!r}, as {first} has. Give files "
+                    f"{path}: no column {column!r} among {name_list(schemas[path])}, but {first} has one. Give files "
                     f"with the same columns."
                 )
             ours, theirs = schemas[path][column], schemas[first][column]
             if ours != theirs:
                 raise FormatError(
-                    f"{path}: column {column!r} holds {ours} where that of {first} holds {theirs}. Give files with the "
-                    f"same columns."
+                    f"{path}: column {column!r} has type {ours}, but in {first} it has type {theirs}. Give files with "
+                    f"the same column types."
                 )
 
 
 def _schema(path: Path, format: str) -> pl.Schema:
-    """The columns of a file and their types, once the file is known to be sound."""
+    """Return the columns of a file and their types; raise an error if the file cannot be read."""
     with open_regular(path) as file:
         if not os.fstat(file.fileno()).st_size:
             raise FormatError(f"{path}: the file is empty. A table needs a header and at least one row.")
@@ -148,12 +151,12 @@ def _separator(path: Path) -> str:
 
 
 def _read_batches(path: Path, format: str, roles: Mapping[str, str], size: int) -> Iterator[pl.DataFrame]:
-    """The rows of one file. Of Parquet, slices, whose memory is known; of csv, what streaming gives."""
+    """Yield the rows of one file in batches: slices of a Parquet file, or streamed rows of a csv file."""
     table = _scan(path, format).select(pl.col(column).alias(role) for role, column in roles.items())
     batches = _slices(table, size) if format == "parquet" else _streamed(table, size)
     while True:
         try:
-            with hold_back_panics():  # around reading alone: it is the standard error of the whole process
+            with hold_back_panics():  # only while reading, since standard error belongs to the whole process
                 batch = next(batches, None)
         except UNREADABLE as problem:
             if isinstance(problem, OSError) and problem.errno is not None:
@@ -175,11 +178,11 @@ def _streamed(table: pl.LazyFrame, size: int) -> Iterator[pl.DataFrame]:
 
 def _unreadable(path: Path, format: str, problem: BaseException) -> FormatError:
     why = str(problem).partition("\n")[0][:120]
-    return FormatError(f"{path}: is not a {format} file that can be read ({why}). Fetch or write it again.")
+    return FormatError(f"{path}: cannot be read as a {format} file ({why}). Fetch or write it again.")
 
 
 def _estimate_rows(path: Path) -> int:
-    """The number of rows of a csv file, by the length of its first ones."""
+    """Estimate the number of rows of a csv file from the length of its first rows."""
     size = path.stat().st_size
     with path.open("rb") as file:
         head = io.BytesIO(file.read(PROBE)).getvalue()

@@ -168,7 +168,7 @@ def _count_files(paths: Sequence[Path]) -> str:
 
 
 def _may_go_by_disk(options: AggregateOptions) -> bool:
-    """Return whether this is a long table that may be read in shards."""
+    """Return whether this is a long table that can be read in shards."""
     path = Path(options.labels)
     kind = options.input.format or TABLE_SUFFIXES.get(path.suffix.lower())
     if kind not in TABLE_SUFFIXES.values() or not path.is_file() or options.input.wide:
@@ -299,9 +299,9 @@ def _code(folder: Path, large: LargeLabels, options: AggregateOptions) -> Manife
 def _write_answers(
     options: AggregateOptions, folder: Path, fit: EngineFit, method: Any, written_as: str
 ) -> ExpectedAccuracy | None:
-    """Write the answers shard by shard, and return how many of them should be right."""
+    """Write the answers shard by shard and return the expected number of correct answers."""
     own = fit.beliefs
-    confidences = [0.0, 0.0]  # the sum of those below one, and their number
+    confidences = [0.0, 0.0]  # the sum of the confidences below one, and their number
     ends = np.zeros((2, 2))  # number of wrong answers: [mean, variance] at either end of the range
 
     def tables() -> Iterator[pl.DataFrame]:

@@ -281,7 +281,7 @@ def _failure(path: str | Path, out: Path, problem: Exception) -> FormatError | R
 
 
 def _unreadable(path: str | Path, problem: Exception) -> FormatError:
-    return FormatError(f"{path}: is not a parquet file that can be read ({_first_line(problem)[:80]}).")
+    return FormatError(f"{path}: cannot be read as a Parquet file ({_first_line(problem)[:80]}).")
 
 
 def _first_line(problem: Exception) -> str:

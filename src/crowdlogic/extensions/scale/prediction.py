@@ -1,11 +1,11 @@
-"""Predict items that do not fit into memory: `crowdlogic predict --engine`.
+"""Prediction for items that do not fit into memory: `crowdlogic predict --engine`.
 
-Parquet files are cut into pieces of rows. A worker loads the run once, reads a piece, answers it like `predict` does,
-and writes the answers as a Parquet file to a folder next to the output, from which the output is put together at the
-end. A cluster therefore needs a file system that all machines see at the same paths.
+Parquet files are split into pieces of rows. A worker loads the run once. For each piece, it reads the rows, predicts
+the answers as `predict` does, and writes them as a Parquet file to a folder next to the output. At the end, these files
+are concatenated. A cluster therefore needs a file system that all machines see at the same paths.
 
 Rules stay exact as long as no rule relates two items: a piece then contains everything that its answers depend on.
-Other rules are refused.
+Other rules are rejected.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Piece:
 
 @dataclass(frozen=True, kw_only=True)
 class PieceAnswered:
-    """What a worker reports about a piece.
+    """Report of a worker about a piece.
 
     Attributes:
         units: Number of units: documents or tokens.
@@ -87,7 +87,7 @@ class PieceAnswered:
 
 @dataclass(frozen=True, kw_only=True)
 class PiecePredictor:
-    """Answers pieces in any process.
+    """Predictor for pieces, which can be sent to other processes.
 
     Attributes:
         options: The options of `predict`, with absolute paths.
@@ -119,7 +119,7 @@ class PiecePredictor:
 
 
 Runner = Callable[[PiecePredictor, Sequence[Piece]], Iterator[PieceAnswered]]
-"""Part of an engine: answers all pieces and yields what is reported about each, in any order."""
+"""Function of an engine that answers all pieces and yields the report about each, in any order."""
 
 
 def predict_locally(options: PredictOptions) -> Predicted:
@@ -130,13 +130,13 @@ def predict_locally(options: PredictOptions) -> Predicted:
 
 
 def predict_pieces(options: PredictOptions, answer_all: Runner) -> Predicted:
-    """Predict all pieces with an engine and put the output together; it only appears once it is complete.
+    """Predict all pieces with an engine and concatenate the output, which only appears once it is complete.
 
     Args:
         options: The options of `predict`.
         answer_all: Runs the pieces.
     """
-    # Refuse what cannot be cut into pieces before any work starts
+    # Reject unsupported inputs before any work starts
     written_as = stream_format(options.out, options.format)
     run, options = open_run(options)
     if not options.student:
@@ -205,7 +205,9 @@ def item_files(options: PredictOptions) -> list[Path]:
     schemas = [pl.read_parquet_schema(path) for path in paths]
     for path, schema in zip(paths, schemas, strict=True):
         if schema != schemas[0]:
-            raise FormatError(f"{path}: has other columns, or other types, than {paths[0]}. Write them alike.")
+            raise FormatError(
+                f"{path}: columns or types differ from those of {paths[0]}. Write all files with the same columns."
+            )
     return paths
 
 
@@ -299,7 +301,7 @@ def _read(path: str, select: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataF
         with hold_back_panics():
             return select(pl.scan_parquet(path, glob=False)).collect()
     except UNREADABLE as problem:
-        raise FormatError(f"{path}: is not a parquet file that can be read ({str(problem)[:80]}).") from problem
+        raise FormatError(f"{path}: cannot be read as a Parquet file ({str(problem)[:80]}).") from problem
 
 
 def corpus_of_rows(table: pl.DataFrame, source: TableSource, options: PredictOptions, *, before: int) -> Corpus:

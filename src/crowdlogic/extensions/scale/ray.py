@@ -147,7 +147,7 @@ def open_ray(folder: Path, *, workers: int = 2, address: str | None = None) -> R
     """Open the engine over an encoded folder, which all machines of a cluster must see at the same path.
 
     Args:
-        folder: The coded folder.
+        folder: The encoded folder.
         workers: Number of actors, each of which uses one processor core.
         address: Address of the cluster, such as auto or ray://host:10001; None to start Ray on this machine.
     """

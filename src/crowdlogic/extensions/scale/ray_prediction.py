@@ -1,4 +1,4 @@
-"""Predict with Ray: every actor loads the run once and answers pieces; see `prediction`."""
+"""Prediction with Ray: every actor loads the run once and answers pieces; see `prediction`."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def open_spark(folder: Path, *, workers: int = 2, address: str | None = None) ->
     """Open the engine over an encoded folder, which all machines of a cluster must see at the same path.
 
     Args:
-        folder: The coded folder.
+        folder: The encoded folder.
         workers: Number of processor cores for a locally started Spark.
         address: Address of the master, such as spark://host:7077; None to start Spark on this machine.
     """

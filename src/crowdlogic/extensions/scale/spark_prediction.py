@@ -1,4 +1,4 @@
-"""Predict with Spark: one task per piece of Parquet files, or a pandas UDF over a column of texts; see `prediction`.
+"""Prediction with Spark: one task per piece of Parquet files, or a pandas UDF over a column of texts; see `prediction`.
 
 from crowdlogic.extensions.scale.spark_prediction import prediction_udf
 
@@ -34,7 +34,7 @@ from crowdlogic.workflows.predict import Predicted, PredictOptions, answer_items
 
 DEFAULT_WORKERS = 2
 REPORT_SCHEMA = "units long, problem string"
-"""Schema of what a task reports, the fields of `PieceAnswered`."""
+"""Schema of the reports of a task, with the fields of `PieceAnswered`."""
 
 
 def predict_with_spark(options: PredictOptions) -> Predicted:

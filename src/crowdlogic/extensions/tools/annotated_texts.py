@@ -1,6 +1,6 @@
-"""Labels and answers in the shape in which annotation tools keep them: a label, or marked spans, of one text.
+"""Annotations of texts as annotation tools store them: a label, or marked spans. Shared by the writers for tools.
 
-What the writers of tools share. Axes: i unit, j annotator, s item.
+Axes: i unit, j annotator, s item.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from crowdlogic.numerics.arrays import Floats, Ints
 
 @dataclass(frozen=True, kw_only=True)
 class Annotated:
-    """What one annotator, or the consensus, says of one text.
+    """Annotation of one text by one annotator, or by the consensus.
 
     Attributes:
         item: The code of the item.
         annotator: The code of the annotator; -1 for the consensus.
         label: The class of a document; None for marked spans.
-        spans: The marked spans, with places in characters; empty for documents.
-        confidence: How sure it is; NaN where that is not known.
-        time: When it was said, in seconds; NaN where that is not known.
+        spans: The marked spans, with positions in characters; empty for documents.
+        confidence: Confidence of the annotation; NaN if unknown.
+        time: Time of the annotation in seconds; NaN if unknown.
     """
 
     item: int
@@ -43,22 +43,24 @@ class Annotated:
 
 
 def require_texts(corpus: Corpus | None, *, sequential: bool, target: str, tool: str) -> tuple[str, ...]:
-    """The text of each item; an error where they are not known."""
+    """Return the text of each item; raise an error if the texts are unknown."""
     if corpus is None or (corpus.tokens if sequential else corpus.texts) is None:
-        raise OptionError(f"{target}: {tool} needs the texts, and they are not known. Write .csv or .jsonl instead.")
+        raise OptionError(f"{target}: {tool} needs the texts, which are unknown. Write .csv or .jsonl instead.")
     return texts_and_bounds(corpus)[0] if sequential else tuple(corpus.texts or ())
 
 
 def require_spans(labels: CrowdLabels | Estimate, *, target: str, tool: str) -> None:
-    """Refuse tags that are no span tags, such as parts of speech."""
+    """Raise an error for tags that are not span tags, such as parts of speech."""
     if labels.offsets is not None and not is_span_tag_set(labels.classes):
-        raise OptionError(f"{target}: {tool} marks spans, and these tags are no span tags. Write .conll or .jsonl.")
+        raise OptionError(
+            f"{target}: {tool} only supports span tags (B-, I- and O), unlike these tags. Write .conll or .jsonl."
+        )
 
 
 def consensus_annotations(estimate: Estimate, corpus: Corpus) -> list[Annotated]:
-    """The answer of each item that has one, in the order of the items.
+    """Return the answers of all items with an answer, in the order of the items.
 
-    The confidence of a sentence is that of its least sure token.
+    The confidence of a sentence is that of its least confident token.
     """
     if estimate.offsets is None:
         names = estimate.answer_names()
@@ -74,7 +76,7 @@ def consensus_annotations(estimate: Estimate, corpus: Corpus) -> list[Annotated]
 
 
 def sentence_confidence(estimate: Estimate) -> Floats:
-    """confidence[s], that of the least sure token; NaN for a sentence with a token that has no answer."""
+    """Return confidence[s] of the least confident token; NaN if any token of the sentence has no answer."""
     offsets = np.zeros(1, dtype=np.int64) if estimate.offsets is None else estimate.offsets
     least = np.full(len(offsets) - 1, np.nan)
     filled = np.flatnonzero(np.diff(offsets))
@@ -84,12 +86,12 @@ def sentence_confidence(estimate: Estimate) -> Floats:
 
 
 def review_order(annotations: list[Annotated]) -> list[Annotated]:
-    """The least sure first, so that reviewing from the top finds the most mistakes."""
+    """Sort annotations by confidence, lowest first, so that a review from the top finds the most mistakes."""
     return sorted(annotations, key=lambda one: one.confidence)
 
 
 def crowd_annotations(labels: CrowdLabels, corpus: Corpus | None) -> Iterator[Annotated]:
-    """What each annotator says of each item, by item and then by annotator."""
+    """Yield the annotations of all annotators, sorted by item and then by annotator."""
     times = np.full(labels.n_labels, np.nan) if labels.time is None else labels.time
     if labels.offsets is None:
         names = labels.classes
@@ -112,7 +114,7 @@ def _marked_sentences(labels: CrowdLabels, corpus: Corpus, times: Floats) -> Ite
         if len(rows) != offsets[s + 1] - first:
             who = labels.annotators[j]
             raise OptionError(
-                f"Annotator {who!r} saw only a part of sentence {labels.items[s]!r}. Marked spans need whole "
+                f"Annotator {who!r} tagged only a part of sentence {labels.items[s]!r}. Marked spans need whole "
                 f"sentences; write .conll instead."
             )
         spans = _spans_of_tags(labels.label[rows], first, texts[s], bounds, tag_set)
@@ -120,7 +122,7 @@ def _marked_sentences(labels: CrowdLabels, corpus: Corpus, times: Floats) -> Ite
 
 
 def _spans_of_tags(tags: Ints, first: int, text: str, bounds: Ints, tag_set: TagSet) -> tuple[ConsensusSpan, ...]:
-    """The spans of one tagged sentence, in characters."""
+    """Return the spans of one tagged sentence, with positions in characters."""
     found = tags_to_spans(tags, np.array([0, len(tags)]), tag_set)
     spans = []
     for start, end, kind in zip(found.start.tolist(), found.end.tolist(), found.kind.tolist(), strict=True):

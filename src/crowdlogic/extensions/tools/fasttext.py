@@ -62,9 +62,7 @@ FASTTEXT = FastText()
 
 def _encode_lines(labels: list[ClassName | None], corpus: Corpus | None, target: str) -> bytes:
     if corpus is None or corpus.texts is None or corpus.is_sequential:
-        raise OptionError(
-            f"{target}: fastText needs the texts of documents, and they are not known. Write .csv instead."
-        )
+        raise OptionError(f"{target}: fastText needs the texts of documents, which are unknown. Write .csv instead.")
     spaced = next((name for name in labels if name is not None and str(name).split() != [str(name)]), None)
     if spaced is not None:
         raise OptionError(f"{target}: the class {spaced!r} contains white space, which fastText forbids. Rename it.")

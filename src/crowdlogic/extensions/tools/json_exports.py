@@ -1,4 +1,4 @@
-"""Exports in JSON: recognise a file by the fields of its first record, and read a list inside an object."""
+"""JSON exports: recognition of a file by the fields of its first record, and iteration over nested arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crowdlogic.errors import FormatError
 
 
 def iterate_members(file: InputFile) -> Iterator[tuple[int, str, Any]]:
-    """The members of the one object that a file is: number from 1, key, value."""
+    """Yield the number (from 1), key and value of each member of a file that is a single object."""
     with file.open_unpacked() as opened:
         text = JsonText(opened, file.name)
         text.expect("{", 1)
@@ -33,12 +33,12 @@ def iterate_members(file: InputFile) -> Iterator[tuple[int, str, Any]]:
 
 
 def iterate_array(file: InputFile, *path: str, required: bool = True) -> Iterator[tuple[int, Any]]:
-    """The elements of an array within the one object that a file is, and their numbers from 1.
+    """Yield the number (from 1) and value of each element of an array within a file that is a single object.
 
     Args:
         file: The file.
         path: The fields that lead to the array.
-        required: Whether an absent array is an error; else there are no elements.
+        required: Whether a missing array is an error. If False, a missing array has no elements.
     """
     with file.open_unpacked() as opened:
         text = JsonText(opened, file.name)
@@ -47,11 +47,11 @@ def iterate_array(file: InputFile, *path: str, required: bool = True) -> Iterato
             yield from iterate_elements(text)
         elif required or found:
             where = ".".join(path)
-            raise FormatError(f"{file.name}: {'no array' if found else 'nothing'} at {where!r}. {REMEDY}")
+            raise FormatError(f"{file.name}: {'no array at' if found else 'no field'} {where!r}. {REMEDY}")
 
 
 def _enter(text: JsonText, field: str) -> bool:
-    """Go to the value of a field of the object that comes next; False where there is no such field."""
+    """Advance to the value of a field of the next object; return False if there is no such field."""
     text.expect("{", 1)
     while text.peek() not in ("}", ""):
         key = text.value(1)
@@ -66,7 +66,7 @@ def _enter(text: JsonText, field: str) -> bool:
 
 
 def _skip(text: JsonText) -> None:
-    """Go past a value; of an array no more than one element is in memory."""
+    """Skip a value; at most one element of an array is in memory at a time."""
     if text.peek() != "[":
         text.value(1)
         return
@@ -75,7 +75,7 @@ def _skip(text: JsonText) -> None:
 
 
 DEEPEST = 6
-"""Fields below this depth are left out."""
+"""Maximum depth of the fields that are collected."""
 
 
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]:,]', re.DOTALL)
@@ -83,11 +83,11 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]:,]', re.DOTALL)
 
 @dataclass(frozen=True)
 class Outline:
-    """What the first record of a JSON file looks like.
+    """Outline of the first record of a JSON file.
 
     Attributes:
-        root: `array` of records, one `object`, or `lines` (an object a line); empty for what is not JSON.
-        paths: The fields of the first record (of the object itself if there is one), and theirs: `data`, `data.text`,
+        root: `array` of records, one `object`, or `lines` (one object per line); empty if the file is not JSON.
+        paths: Paths of all fields in the first record, or in the object itself if there is one: `data`, `data.text`,
             `annotations[].result`.
     """
 
@@ -95,13 +95,13 @@ class Outline:
     paths: frozenset[str]
 
     def has(self, *paths: str) -> bool:
-        """Whether all these fields are there."""
+        """Return whether the record has all these fields."""
         return self.paths.issuperset(paths)
 
 
 @lru_cache(maxsize=4)
 def outline_json(head: bytes) -> Outline:
-    """The outline of the JSON that begins with these bytes."""
+    """Return the outline of the JSON file that begins with these bytes."""
     text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="ignore").lstrip()
     if text[:1] not in ("[", "{"):
         return Outline("", frozenset())
@@ -113,9 +113,9 @@ def outline_json(head: bytes) -> Outline:
 
 
 def _first_record_paths(text: str) -> tuple[frozenset[str], int]:
-    """The paths of the first value of a text, and where that value ends."""
+    """Return the paths of all fields of the first value in a text, and the position where that value ends."""
     found: set[str] = set()
-    opened: list[tuple[str, str]] = []  # bracket and path of the objects and arrays that are open
+    opened: list[tuple[str, str]] = []  # bracket and path of each open object or array
     key, last = "", ""
     for token in TOKEN.finditer(text):
         sign = token[0][0]
@@ -127,7 +127,7 @@ def _first_record_paths(text: str) -> tuple[frozenset[str], int]:
                 found.add(key)
         elif sign in "{[":
             path = "" if not opened else key if opened[-1][0] == "{" else opened[-1][1]
-            is_deep = len(opened) > DEEPEST  # no fields of it are kept, and its path would grow with every bracket
+            is_deep = len(opened) > DEEPEST  # do not extend the path at every bracket if no fields are kept
             opened.append((sign, path if sign == "{" or is_deep else f"{path}[]"))
         elif sign in "}]" and opened:
             opened.pop()

@@ -82,7 +82,7 @@ def _load(file: InputFile) -> Arrays:
 
 def _whole(array: object, file: InputFile) -> NDArray[np.generic]:
     if not isinstance(array, np.ndarray):
-        raise FormatError(f"{file.name}: contains something other than arrays. Save the matrix with numpy.save.")
+        raise FormatError(f"{file.name}: contains data other than arrays. Save the matrix with numpy.save.")
     return array
 
 

@@ -40,7 +40,7 @@ class Reporter(Protocol):
         ...
 
 
-# Spans of characters as spans of tokens, and these as tags.
+# Conversion of spans of characters to spans of tokens, and of these to tags.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,7 +63,7 @@ class CharacterSpans:
         return len(self.start)
 
     def take(self, rows: Ints | Bools) -> CharacterSpans:
-        """Some of the spans."""
+        """Return some of the spans."""
         kept = np.flatnonzero(rows) if rows.dtype == bool else rows
         return CharacterSpans(
             annotation=self.annotation[kept], start=self.start[kept], end=self.end[kept], kind=self.kind.gather(kept)
@@ -72,13 +72,13 @@ class CharacterSpans:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AlignedSpans:
-    """Spans as runs of tokens, and what alignment did to get there.
+    """Result of aligning spans to tokens.
 
     Attributes:
-        spans: The spans that are kept; start and end count tokens within the text.
-        inside: The positions of the spans that began or ended inside a token.
-        empty: The positions of those that hold no token, and so are left out.
-        overlapping: The positions of those that are left out because a longer one of the same annotation overlaps them.
+        spans: The remaining spans; start and end are token positions within the text.
+        inside: Indices of the spans that began or ended inside a token.
+        empty: Indices of the spans that were dropped because they contain no token.
+        overlapping: Indices of the spans that were dropped because a longer one of the same annotation overlaps them.
     """
 
     spans: CharacterSpans
@@ -90,14 +90,14 @@ class AlignedSpans:
 def align_spans(
     spans: CharacterSpans, item: Ints, texts: TokenizedTexts, boundaries: Boundaries | str = Boundaries.widen
 ) -> AlignedSpans:
-    """Spans of characters as spans of tokens.
+    """Convert spans of characters to spans of tokens.
 
     Args:
-        spans: The spans, with places in characters.
+        spans: The spans, with positions in characters.
         item: item[a], the text of each annotation.
         texts: The tokens of the texts.
-        boundaries: What to do with a span that begins or ends inside a token. With `error` nothing is refused here: the
-            caller refuses what `inside` names.
+        boundaries: Treatment of spans that begin or end inside a token. With `error`, the caller raises an error if
+            `inside` is not empty.
     """
     policy = parse_choice(Boundaries, boundaries, "boundaries")
     first, last, inside = _locate(spans, item, texts, shrink=policy is Boundaries.shrink)
@@ -116,10 +116,10 @@ def align_spans(
 
 
 def _locate(spans: CharacterSpans, item: Ints, texts: TokenizedTexts, *, shrink: bool) -> tuple[Ints, Ints, Bools]:
-    """first[e] and last[e] (exclusive) token over all texts, and whether a bound of span e lies inside a token."""
+    """Return first[e] and last[e] (exclusive) token over all texts, and whether span e cuts through a token."""
     n_texts = len(texts.offsets) - 1
     longest = int(max(texts.bounds.max(initial=0), spans.end.max(initial=0))) + 1
-    # (text, place) as one number, which rises from token to token, so that all spans are looked up at once
+    # (text, position) as one increasing number per token, so that all spans are found by one binary search
     text_of_token = np.repeat(np.arange(n_texts), np.diff(texts.offsets)) * longest
     begins, ends = text_of_token + texts.bounds[:, 0], text_of_token + texts.bounds[:, 1]
     start = item[spans.annotation] * longest + spans.start
@@ -132,7 +132,7 @@ def _locate(spans: CharacterSpans, item: Ints, texts: TokenizedTexts, *, shrink:
 
 
 def _overlapped(spans: CharacterSpans) -> Bools:
-    """loser[e], whether a longer span (or an equally long one before it) of the same annotation overlaps span e."""
+    """Return loser[e], whether span e overlaps a longer (or equally long, earlier) span of the same annotation."""
     loser = np.zeros(len(spans), dtype=bool)
     order = np.lexsort((spans.end, spans.start, spans.annotation))
     annotation, start, end = spans.annotation[order], spans.start[order], spans.end[order]
@@ -153,23 +153,23 @@ def _overlapped(spans: CharacterSpans) -> Bools:
 
 
 def span_tag_classes(kinds: Names) -> Classes:
-    """The tags that spans of these types need: B- and I- of every type, and O."""
+    """Return the tags for spans of these types: B- and I- of every type, and O."""
     return sort_classes(["O", *(f"{prefix}-{kind}" for kind in kinds.unique().to_list() for prefix in "BI")])
 
 
 def tag_annotations(spans: CharacterSpans, item: Ints, offsets: Ints, classes: Classes) -> tuple[Ints, Ints, Ints]:
-    """The tags of all annotations: for each tag its annotation, its unit and its class; O where there is no span.
+    """Return the annotation, the unit and the class of every tag; the class is O outside spans.
 
     Args:
         spans: Spans that do not overlap, in tokens of their text.
         item: item[a], the text of each annotation.
         offsets: offsets[s], the first unit of each text.
-        classes: The tags, among them B- and I- of every type.
+        classes: The tags, including B- and I- of every type.
     """
     length = np.diff(offsets)[item]
     base = np.concatenate([[0], np.cumsum(length)])  # base[a], the first tag of annotation a
     annotation = np.repeat(np.arange(len(item), dtype=np.int32), length)
-    # unit[t] = the place of tag t within its annotation + the first unit of the text
+    # unit[t] = position of tag t within its annotation + first unit of the text
     unit = np.repeat((offsets[item] - base[:-1]).astype(np.int32), length)
     unit += np.arange(base[-1], dtype=np.int32)
     tag_set = parse_tags(classes)

@@ -117,7 +117,7 @@ def _read_header(file: InputFile, collector: Collector) -> _Document:
     path = PurePosixPath(collector.member or str(file.path).replace("\\", "/"))
     first = next(_lines(file, collector), "")
     if not first.startswith(HEADER.decode()):
-        raise collector.error("line 1", f"{first[:40]!r} where {HEADER.decode()!r} is expected", REMEDY)
+        raise collector.error("line 1", f"expected {HEADER.decode()!r}, got {first[:40]!r}", REMEDY)
     return _Document(
         file=file,
         member=collector.member,

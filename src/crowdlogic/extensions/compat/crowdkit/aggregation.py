@@ -729,7 +729,7 @@ STRATEGY_COUNT = 10.0
 
 @dataclass
 class MACE(ProbabilityAggregator):
-    """MACE: each worker knows the label or spams by a strategy of their own; variational Bayes or EM.
+    """MACE: each worker knows the label or spams by an individual strategy; variational Bayes or EM.
 
     Attributes:
         n_restarts: Number of random restarts; the one with the highest likelihood is kept.

@@ -79,7 +79,7 @@ def uncertainty(
 
 
 def _label_probabilities(label: Ints, n_labels: int, skill: Floats) -> Floats:
-    """Return p[row, k]: the skill for the row's own label, the rest divided equally among the others."""
+    """Return p[row, k]: the skill for the row's label, and the rest divided equally among the other labels."""
     rest = (1.0 - skill) / max(n_labels - 1, 1)
     return np.where(np.arange(n_labels) == label[:, None], skill[:, None], rest[:, None])
 

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 from tests.workflows.conftest import Trained
 
-from crowdlogic.classifiers.features import tokenize_kim
 from crowdlogic.errors import OptionError, RuleError
 from crowdlogic.workflows.train import read_training_inputs
 
@@ -57,6 +56,8 @@ def test_labels_without_items_and_rules_with_errors_are_refused(trained: Trained
 @pytest.mark.extension("networks")
 def test_the_share_of_words_with_a_vector_is_noticed(trained: Trained, tmp_path: Path) -> None:
     pytest.importorskip("torch")
+    from crowdlogic.extensions.networks.word_network import tokenize_kim
+
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("but 0.1 0.2 0.3\nwas 0.3 0.2 0.1\n")
     words = [word for text in pl.read_csv(trained.file("items.csv"))["text"] for word in tokenize_kim(text)]

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from tests.extensions.networks.small_runs import new_sentences, new_texts
 
-from crowdlogic.classifiers.features import TOKENIZERS, document_features, token_features
+from crowdlogic.classifiers.features import document_features, token_features
 from crowdlogic.classifiers.features import word_shape as our_shape
 from crowdlogic.data.corpus import sentences
 from crowdlogic.extensions.networks import runtime
+from crowdlogic.extensions.networks.word_network import TOKENIZERS
 
 
 def test_columns_of_texts_and_tokens_are_ours() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.features import N_SHAPES, TokenStream, WordIndex, corpus_tokens, shape_codes
+from crowdlogic.classifiers.features import TokenStream, corpus_tokens
 from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
@@ -33,7 +33,13 @@ from crowdlogic.extensions.networks.network import (
     WordEmbedding,
     word_inputs,
 )
-from crowdlogic.extensions.networks.word_network import build_classifier, load_classifier
+from crowdlogic.extensions.networks.word_network import (
+    N_SHAPES,
+    WordIndex,
+    build_classifier,
+    load_classifier,
+    shape_codes,
+)
 
 PAPER = Training(optimiser="adam", learning_rate=1e-3, batch_size=64)
 

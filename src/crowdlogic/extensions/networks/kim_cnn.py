@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.features import TOKENIZERS, TokenStream, WordIndex, tokenize_texts
+from crowdlogic.classifiers.features import TokenStream
 from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
@@ -31,7 +31,13 @@ from crowdlogic.extensions.networks.network import (
     WordEmbedding,
     word_inputs,
 )
-from crowdlogic.extensions.networks.word_network import build_classifier, load_classifier
+from crowdlogic.extensions.networks.word_network import (
+    TOKENIZERS,
+    WordIndex,
+    build_classifier,
+    load_classifier,
+    tokenize_texts,
+)
 
 # The product of each word with each filter slice is computed once per distinct word of a batch. The output of a filter
 # of width w at a position is a sum of w products: of each word in the window with the matching slice of the filter.

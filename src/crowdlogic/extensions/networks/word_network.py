@@ -5,17 +5,20 @@ The networks are in kim_cnn, cnn_gru and bilstm_crf; their options implement Wor
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from crowdlogic.classifiers.features import TokenStream, WordIndex, build_word_index, initial_vectors
+from crowdlogic.classifiers.features import SHAPES, TokenStream, tokenize_plain, word_shape
 from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, derive_seed, encode_json, saved_array, saved_words
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
-from crowdlogic.errors import FormatError
+from crowdlogic.errors import CorpusError, FormatError
 from crowdlogic.extensions.networks.chain_networks import ChainNeuralClassifier
 from crowdlogic.extensions.networks.crowd_layer import restore_classifier
 from crowdlogic.extensions.networks.network import (
@@ -27,6 +30,89 @@ from crowdlogic.extensions.networks.network import (
     find_device,
     torch_seed,
 )
+from crowdlogic.numerics.arrays import Ints
+
+# [KIM14] Kim, "Convolutional neural networks for sentence classification", 2014: its cleaning of English sentences.
+#
+# The vocabulary of a network consists of the words of its training corpus, followed by all other words that have a
+# vector, so that new texts are covered as well. The vectors of training words may be trained; training never updates
+# the others.
+
+CLITICS = re.compile(r"('s|'ve|n't|'re|'d|'ll)")
+OTHER = re.compile(r"[^a-z0-9(),!?'`]")
+MARKS = re.compile(r"([,!()?])")
+
+N_SHAPES = len(SHAPES)
+
+
+def tokenize_kim(text: str) -> list[str]:
+    """Return tokens as in [KIM14]: lower case, clitics and some punctuation split off, all other characters dropped."""
+    kept = OTHER.sub(" ", text.lower())
+    return MARKS.sub(r" \1 ", CLITICS.sub(r" \1", kept)).split()
+
+
+TOKENIZERS = {"kim": tokenize_kim, "plain": tokenize_plain}
+"""Tokenisers of texts, by name."""
+
+
+def tokenize_texts(corpus: Corpus, name: str, *, tokenizer: str) -> TokenStream:
+    """Return the tokens of a corpus of documents."""
+    if corpus.texts is None or corpus.is_sequential:
+        kind = "sequences of tokens" if corpus.is_sequential else "items without texts"
+        raise CorpusError(f"{name} needs the texts of documents, but these are {kind}. Choose another model.")
+    words = [TOKENIZERS[tokenizer](text) for text in corpus.texts]
+    offsets = np.concatenate([[0], np.cumsum([len(text) for text in words], dtype=np.int64)])
+    return TokenStream(tuple(word for text in words for word in text), offsets)
+
+
+class WordIndex:
+    """Vocabulary that assigns a row to each word. Row 0 is padding, row 1 stands for unknown words."""
+
+    PADDING, UNKNOWN = 0, 1
+
+    def __init__(self, words: Sequence[str], *, case_sensitive: bool = False) -> None:
+        self.words = tuple(words)
+        self.case_sensitive = case_sensitive
+        self._row = {word: row for row, word in enumerate(self.words, start=2)}
+
+    def __len__(self) -> int:
+        return len(self.words) + 2
+
+    def rows(self, words: Iterable[str]) -> Ints:
+        """Return the row of each word, or of its lower case (unless case_sensitive), or UNKNOWN."""
+        find = self._row.get
+        if self.case_sensitive:
+            return np.array([find(word, self.UNKNOWN) for word in words], dtype=np.int64)
+        return np.array([find(word) or find(word.lower(), self.UNKNOWN) for word in words], dtype=np.int64)
+
+
+def build_word_index(
+    words: Iterable[str], vectors: WordVectors | None, *, case_sensitive: bool
+) -> tuple[WordIndex, int]:
+    """Index the corpus words, then all others with a vector; also return the number of rows of corpus words."""
+    own = dict.fromkeys(words)
+    more = () if vectors is None else (word for word in dict.fromkeys(vectors.words) if word not in own)
+    return WordIndex((*own, *more), case_sensitive=case_sensitive), len(own) + 2
+
+
+def initial_vectors(
+    index: WordIndex, vectors: WordVectors | None, *, size: int, spread: float, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """Return vectors[v, d]: given ones or uniform in [-spread, spread]; zero for padding and unknown words."""
+    matrix = rng.uniform(-spread, spread, (len(index), size)).astype(np.float32)
+    matrix[:2] = 0.0
+    if vectors is not None:
+        matrix[2:] = vectors.matrix(index.words, exact=index.case_sensitive, unknown=matrix[2:])
+    return matrix
+
+
+def shape_codes(words: Sequence[str]) -> Ints:
+    """Return the code of each word's shape."""
+    codes = {word: word_shape(word) for word in set(words)}
+    return np.array([codes[word] for word in words], dtype=np.int64)
+
+
+# Building, saving and loading a network over words.
 
 WORDS = FIXED + "words"
 EMBEDDING = "embedding."

@@ -5,21 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.classifiers.features import (
-    SHAPES,
-    WordIndex,
-    build_word_index,
-    corpus_tokens,
-    initial_vectors,
-    shape_codes,
-    tokenize_kim,
-    tokenize_plain,
-    tokenize_texts,
-    word_shape,
-)
+from crowdlogic.classifiers.features import SHAPES, corpus_tokens, tokenize_plain, word_shape
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import CorpusError
+from crowdlogic.extensions.networks.word_network import (
+    WordIndex,
+    build_word_index,
+    initial_vectors,
+    shape_codes,
+    tokenize_kim,
+    tokenize_texts,
+)
 
 
 @pytest.mark.parametrize(

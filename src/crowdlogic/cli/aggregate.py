@@ -233,7 +233,7 @@ def command(
                     written=list_written(out, relabel, annotators, save),
                     method=result.method,
                     reason=result.reason,
-                    counts=result.answers.counts,
+                    counts=result.counts,
                     expected_accuracy=make_interval(result.expected),
                     scores=dict(result.scores),
                 )

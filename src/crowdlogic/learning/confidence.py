@@ -103,40 +103,32 @@ def fit_scales(training: TrainingPass) -> PredictionScales:
         gold = np.asarray(dev.gold)
         return PredictionScales(student=fit_to_gold(student, gold), teacher=fit_to_gold(teacher, gold))
     chose = training if training.first is None else training.first
-    if isinstance(chose.stopping, HeldOutLikelihood) and chose.stopping.unit == HeldOutUnit.items:
-        return _fit_to_held_out(chose, chose.stopping)
-    return PredictionScales()  # a classifier is more confident on its training items than on new ones
-
-
-def _fit_to_held_out(chose: TrainingPass, stopping: HeldOutLikelihood) -> PredictionScales:
-    """Fit the calibration to the labels that were held out in a pass, at its chosen epoch."""
-    epoch, held = chose.outcome, stopping.held
-    teacher = chose.teacher.reweight(epoch.factors)
-    projected = teacher.predict(chose.task.corpus, chose.classifier, epoch.p)
+    stopping, epoch = chose.stopping, chose.outcome
+    if not (isinstance(stopping, HeldOutLikelihood) and stopping.unit == HeldOutUnit.items):
+        return PredictionScales()  # a classifier is more confident on its training items than on new ones
+    # The labels that were held out in a pass, at its chosen epoch
+    projected = chose.teacher.reweight(epoch.factors).predict(chose.task.corpus, chose.classifier, epoch.p)
     evidence = stopping.evidence(epoch.annotators)
     return PredictionScales(
-        student=fit_to_labels(epoch.p, held, evidence), teacher=fit_to_labels(projected, held, evidence)
+        student=fit_to_labels(epoch.p, stopping.held, evidence),
+        teacher=fit_to_labels(projected, stopping.held, evidence),
     )
 
 
 def fit_to_gold(beliefs: Beliefs, gold: Ints) -> PredictionScale:
     """Return the calibration that maximises the likelihood of gold."""
+    # Each half of the units is calibrated on the other half, to measure the error afterwards.
+    stated, second = beliefs.copy(), np.arange(len(gold)) % 2 == 1
+    for half in (second, ~second):
+        if half.any():
+            stated[half] = temper(beliefs[half], fit_sharpness(beliefs[~half], gold[~half], spread=SPREAD))
     return PredictionScale(
         sharpness=fit_sharpness(beliefs, gold, spread=SPREAD),
         source=ScaleSource.gold,
         n=int(np.count_nonzero(gold != UNKNOWN)),
         error_before=calibration_error(gold, beliefs),
-        error_after=calibration_error(gold, _state_by_halves(beliefs, gold)),
+        error_after=calibration_error(gold, stated),
     )
-
-
-def _state_by_halves(beliefs: Beliefs, gold: Ints) -> Beliefs:
-    """Return beliefs in which each half of the units is calibrated on the other half."""
-    stated, second = beliefs.copy(), np.arange(len(gold)) % 2 == 1
-    for half in (second, ~second):
-        if half.any():
-            stated[half] = temper(beliefs[half], fit_sharpness(beliefs[~half], gold[~half], spread=SPREAD))
-    return stated
 
 
 def fit_to_labels(beliefs: Beliefs, held: CrowdLabels, evidence: Floats) -> PredictionScale:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -635,8 +636,10 @@ def _finish(rules: Sequence[tuple[str, str]], fit: RuleFreeFit, second: Bools, m
     kept = []
     for name, template in rules:
         text = template.format_map({"weight": "1.0"}) if template.startswith("{weight}") else template
-        if _is_safe(text):
-            kept.append((name, text))
+        # A rule is one line that the parser reads as one statement.
+        with suppress(CrowdLogicError):
+            if text.isprintable() and len(parse_rules(text, source="suggested rules").statements) == 1:
+                kept.append((name, text))
     if not kept:
         return SuggestedRules((), ("No rule was found that holds more often than by chance.",))
     parsed = parse_rules("\n".join(text for _, text in kept), source="suggested rules")
@@ -677,13 +680,3 @@ def _item_text(corpus: Corpus, item: int, unit: int) -> str:
     begin, end = int(corpus.offsets[item]), int(corpus.offsets[item + 1])
     a, b = max(begin, unit - 4), min(end, unit + 5)
     return " ".join(f"[{t}]" if i == unit else t for i, t in enumerate(corpus.tokens[a:b], start=a))
-
-
-def _is_safe(text: str) -> bool:
-    """Return whether a rule is one line that the parser reads as one statement."""
-    if not text.isprintable():
-        return False
-    try:
-        return len(parse_rules(text, source="suggested rules").statements) == 1
-    except CrowdLogicError:
-        return False

@@ -124,13 +124,20 @@ def inputs_from_estimate(
     if labels.is_sequential != (estimate.offsets is not None):
         kinds = ("sentences", "documents") if labels.is_sequential else ("documents", "sentences")
         raise DataError(f"The labels are of {kinds[0]} and the estimate is of {kinds[1]}. Give what it was made from.")
-    _check_items(labels, estimate)
+    has_labels = np.zeros(len(labels.items), dtype=bool)
+    has_labels[labels.item_of_unit[labels.unit]] = True
+    unknown = np.flatnonzero((find(labels.items, estimate.items) < 0) & has_labels)
+    if len(unknown):
+        raise DataError(
+            f"Item {labels.items[int(unknown[0])]!r} has labels and is not in the estimate ({len(unknown):,} such "
+            f"items). Give the labels that it was made from."
+        )
     whole = Corpus(estimate.items, offsets=estimate.offsets)
     placed, _ = align(labels.with_classes(_extend_classes(estimate.classes, labels.classes)), whole)
     placed = _align_annotators(placed, estimate)
-    known = None if corpus is None else _align_items(corpus, estimate)
-    classes = placed.classes if known is None or known.gold is None else _extend_classes(placed.classes, known.classes)
+    known, classes = None if corpus is None else _align_items(corpus, estimate), placed.classes
     if known is not None and known.gold is not None:
+        classes = _extend_classes(classes, known.classes)
         known = known.with_classes(classes)
     inputs = ReportInputs(
         labels=placed.with_classes(classes),
@@ -145,17 +152,6 @@ def _extend_classes(classes: Classes, more: Classes) -> Classes:
     """Return the classes in their order, and after them further ones that are not among them, compared as text."""
     known = {str(name) for name in classes}
     return (*classes, *(name for name in more if str(name) not in known))
-
-
-def _check_items(labels: CrowdLabels, estimate: Estimate) -> None:
-    has_labels = np.zeros(len(labels.items), dtype=bool)
-    has_labels[labels.item_of_unit[labels.unit]] = True
-    unknown = np.flatnonzero((find(labels.items, estimate.items) < 0) & has_labels)
-    if len(unknown):
-        raise DataError(
-            f"Item {labels.items[int(unknown[0])]!r} has labels and is not in the estimate ({len(unknown):,} such "
-            f"items). Give the labels that it was made from."
-        )
 
 
 def _align_annotators(labels: CrowdLabels, estimate: Estimate) -> CrowdLabels:

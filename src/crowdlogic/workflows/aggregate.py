@@ -338,46 +338,27 @@ FindLabels: TypeAlias = "Callable[[AggregateOptions], AbstractContextManager[Ope
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Aggregated:
-    """Result of `aggregate_files`.
+class Aggregated(Answered):
+    """Result of `aggregate_files`: the answers that were written, with notices on the labels as well.
 
     Attributes:
         method: The truth method.
         reason: Reason for the choice of method; empty if the user named it.
-        answers: The answers.
-        notices: Notices on the labels and the fit.
     """
 
     method: str
     reason: str
-    answers: Answered
-    notices: tuple[str, ...]
-
-    @property
-    def estimate(self) -> Estimate | None:
-        """The estimate; None where the answers were written part by part."""
-        return self.answers.estimate
-
-    @property
-    def expected(self) -> ExpectedAccuracy | None:
-        """Expected accuracy; None if the confidence is not calibrated."""
-        return self.answers.expected
-
-    @property
-    def scores(self) -> Mapping[str, float]:
-        """The scores by gold; empty without gold."""
-        return self.answers.scores
 
     @property
     def message(self) -> str:
         """One-sentence summary."""
         why = f" (chosen because {self.reason})" if self.reason else ""
-        return f"{self.method}{why}: {self.answers.size} -> {self.answers.written}"
+        return f"{self.method}{why}: {self.size} -> {self.written}"
 
     @property
     def confidence_message(self) -> str:
         """Sentence on the number of wrong answers; empty if it is unknown."""
-        return self.answers.mistakes if self.expected is not None and self.expected.n >= FEW_ANSWERS else ""
+        return self.mistakes if self.expected is not None and self.expected.n >= FEW_ANSWERS else ""
 
     def table(self) -> ResultTable:
         """Return the scores."""
@@ -413,9 +394,8 @@ def aggregate_files(options: AggregateOptions) -> Aggregated:
             if options.annotators is not None:
                 table = fitted.annotator_table()
                 write_table(options.annotators, table, spreadsheet_safe=options.spreadsheet_safe)
-    return Aggregated(
-        method=method.name, reason=reason, answers=answers, notices=(*labels.notices, *warned, *answers.notices)
-    )
+    notices = (*labels.notices, *warned, *answers.notices)
+    return Aggregated(**vars(answers) | {"method": method.name, "reason": reason, "notices": notices})
 
 
 def choose_for_labels(options: AggregateOptions, labels: OpenedLabels) -> tuple[TruthMethod, str]:

@@ -39,27 +39,19 @@ class Explanation:
             return (f"{self.evidence.item} has no tokens, so there is nothing to explain.",)
         if len(self.units) > 1:
             return ("The evidence of one token: --token N.",)
-        return (*self._dependence_notice(), *self._interaction_notice(), *self.absent)
-
-    def _dependence_notice(self) -> tuple[str, ...]:
-        """That bits were scaled, if they were."""
+        found: list[str] = []
         sharpness = float(self.evidence.sharpness[self.units[0]])
-        if sharpness == 1.0:
-            return ()
-        return (
-            f"Everything counts for {100 * sharpness:.0f}% of its face value, because annotators often make the same "
-            f"mistake on an item; --raw shows the full value.",
-        )
-
-    def _interaction_notice(self) -> tuple[str, ...]:
-        """That the bits of rules do not add up by themselves, if they do not."""
-        rules = self.evidence.rules
-        if rules is None or rules.is_exact:
-            return ()
-        return (
-            "The rules interact here: the bits of a rule are the change when it is left out; the rest is shared by the "
-            "rules.",
-        )
+        if sharpness != 1.0:
+            found.append(
+                f"Everything counts for {100 * sharpness:.0f}% of its face value, because annotators often make the "
+                f"same mistake on an item; --raw shows the full value."
+            )
+        if self.evidence.rules is not None and not self.evidence.rules.is_exact:
+            found.append(
+                "The rules interact here: the bits of a rule are the change when it is left out; the rest is shared "
+                "by the rules."
+            )
+        return (*found, *self.absent)
 
     @property
     def heading(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatch
 from itertools import permutations
@@ -121,8 +122,10 @@ def check_outputs(
     inputs = [path for path in inputs if "\0" not in path]  # reading them reports it
     seen: list[Path] = []
     for path in written:
-        if path is None or str(path) == STANDARD_STREAM or _is_device(Path(path)):
+        if path is None or str(path) == STANDARD_STREAM:
             continue
+        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+            continue  # a device
         if "\0" in str(path):
             raise OptionError(f"{str(path)!r}: a file name cannot contain a zero byte. Name another output.")
         place = Path(path).resolve()
@@ -138,10 +141,6 @@ def check_outputs(
                 where = "" if folder == place else f"is inside {folder}, which "
                 raise OptionError(f"{path}: {where}holds a run or a saved estimate. Name another output.")
         seen.append(place)
-
-
-def _is_device(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()  # False for names that no file can have
 
 
 def _is_same_file(one: Path, other: Path) -> bool:
@@ -193,18 +192,13 @@ def default_answers(source: str, input: ReadOptions, *, read_as: str | None = No
             if "tags" in roles and "label" not in roles and not input.wide:
                 suffix = ".jsonl"
     out = path.with_name(f"{stem}.truth{suffix}")
-    if out.exists() and not _is_own_output(out):
-        raise OptionError(f"{out}: exists and was not written by aggregate. Name another file with -o FILE.")
+    if out.exists():
+        columns: set[str] = set()
+        with suppress(DataError, OptionError):
+            columns = set(read_table(out)[0].columns)
+        if not ({"item", "confidence"} <= columns and {"label", "tags"} & columns):
+            raise OptionError(f"{out}: exists and was not written by aggregate. Name another file with -o FILE.")
     return str(out)
-
-
-def _is_own_output(path: Path) -> bool:
-    """Return whether a file has the columns of answers: item, label (or tags) and confidence."""
-    try:
-        columns = set(read_table(path)[0].columns)
-    except (DataError, OptionError):
-        return False
-    return {"item", "confidence"} <= columns and bool({"label", "tags"} & columns)
 
 
 def relabel_path(out: str | Path) -> Path:
@@ -364,23 +358,19 @@ class InputOptions(ReadOptions):
 
 def parse_columns(texts: Iterable[str] | None) -> dict[str, str]:
     """Return role -> column from texts such as item=task_number, or several in one: item=task_number,label=answer."""
-    given = [part for text in texts or () for part in _split_list(text)]
+    given: list[str] = []
+    for text in texts or ():
+        # Commas separate pairs where two parts name a role and all are pairs: a column's name may hold commas, too, and
+        # a mistyped role must be reported, not read as part of the name before it.
+        parts = text.split(",")
+        named = sum(part.partition("=")[0].strip() in ALIASES for part in parts)
+        given += parts if named > 1 and all("=" in part for part in parts) else [text]
     pairs = [_split_pair(text, "--column", "role=name, such as item=task_number") for text in given]
     chosen: dict[str, str] = {}
     for role, name in pairs:
         if chosen.setdefault(role, name) != name:
             raise OptionError(f"--column {role} was given twice, as {chosen[role]} and {name}. Choose one column.")
     return chosen
-
-
-def _split_list(text: str) -> list[str]:
-    """The parts between commas, where two of them name a role and all are pairs; a column's name may hold commas, too.
-
-    So a role that is mistyped in a list is said to be one, and not read as part of the name before it.
-    """
-    parts = text.split(",")
-    named = sum(part.partition("=")[0].strip() in ALIASES for part in parts)
-    return parts if named > 1 and all("=" in part for part in parts) else [text]
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:
@@ -413,7 +403,12 @@ def _columns_by_file(
     """Return role -> column for each file: of those that were given, those that the file has."""
     if not chosen or len(formats) == 1:  # a single file is read with all options, and reports a missing column itself
         return dict.fromkeys(formats, chosen)
-    headers = {path: _header(path, formats[path]) for path in formats}
+    # The columns of each file; none but those of tables, and None for standard input, which can be read only once
+    headers: dict[str, list[str] | None] = dict.fromkeys(formats)
+    for path, given in formats.items():
+        if path != STANDARD_STREAM:
+            is_table = isinstance(find_format(path, given), TableFormat)
+            headers[path] = read_table(path, format=given)[0].columns if is_table else []
     known = list(dict.fromkeys(name for header in headers.values() for name in header or ()))
     for role, column in chosen.items():
         if role in optional:
@@ -426,14 +421,6 @@ def _columns_by_file(
         path: {role: column for role, column in chosen.items() if header is None or column in header}
         for path, header in headers.items()
     }
-
-
-def _header(path: str, format: str | None) -> list[str] | None:
-    """Return the columns of a file; None for standard input, which can be read once only."""
-    if path == STANDARD_STREAM:
-        return None
-    is_table = isinstance(find_format(path, format), TableFormat)
-    return read_table(path, format=format)[0].columns if is_table else []
 
 
 # Groups of annotators that count as one, and ordered classes.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from crowdlogic.data.corpus import Corpus, documents
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import write_bytes
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, find_codes
 from crowdlogic.errors import DataError, OptionError, did_you_mean
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.saved_run import Run, to_record
@@ -91,9 +91,15 @@ def plot_confusion(
     if str(annotator) not in names:
         raise OptionError(f"No annotator is called {annotator!r}.{did_you_mean(str(annotator), names)}")
     chosen = inputs.labels.annotators.filter(inputs.labels.annotators.cast(str) == str(annotator))
+    estimate, codes = inputs.estimate, find_codes(chosen.to_list(), inputs.labels.annotators, "annotator")
     alone = ReportInputs(
         labels=inputs.labels.select(annotators=chosen.to_list()),
-        estimate=_without_annotators(inputs.estimate, inputs.labels, chosen),
+        estimate=replace(
+            estimate,
+            annotators=chosen,
+            confusion=None if estimate.confusion is None else estimate.confusion[codes],
+            reliability=None if estimate.reliability is None else estimate.reliability[codes],
+        ),
         corpus=inputs.corpus,
         gold=inputs.gold,
     )
@@ -167,21 +173,6 @@ def _gold_corpus(estimate: Estimate, gold: Mapping[Any, Any]) -> Corpus:
     return documents(estimate.items.to_list(), gold=[gold.get(item) for item in estimate.items.to_list()])
 
 
-def _without_annotators(estimate: Estimate, labels: CrowdLabels, chosen: Any) -> Estimate:
-    """Return the same beliefs over some of the annotators."""
-    from dataclasses import replace
-
-    from crowdlogic.data.labels import find_codes
-
-    codes = find_codes(chosen.to_list(), labels.annotators, "annotator")
-    return replace(
-        estimate,
-        annotators=chosen,
-        confusion=None if estimate.confusion is None else estimate.confusion[codes],
-        reliability=None if estimate.reliability is None else estimate.reliability[codes],
-    )
-
-
 def _figure(inputs: ReportInputs, page: str, name: str, missing: str) -> Figure:
     """Return one plot of a page of the report."""
     made = PAGES.load(page)
@@ -237,7 +228,7 @@ class NotebookProgress:
         content = display.HTML(bar)
         if self._handle is None:
             self._handle = display.display(content, display_id=True)
-        elif self._handle is not None:
+        else:
             self._handle.update(content)
         self._shown = now
 

@@ -8,12 +8,12 @@ from tests.classifiers.planted_tasks import OTHERS, random_vectors, tag_task
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers.features import shape_codes  # noqa: E402
 from crowdlogic.data.corpus import documents, sentences  # noqa: E402
 from crowdlogic.data.vectors import WordVectors  # noqa: E402
 from crowdlogic.errors import CorpusError, OptionError  # noqa: E402
 from crowdlogic.extensions.networks.cnn_gru import CNNGRU, TaggerNetwork  # noqa: E402
 from crowdlogic.extensions.networks.network import Training  # noqa: E402
+from crowdlogic.extensions.networks.word_network import shape_codes  # noqa: E402
 
 SAID = [
     ["the", "film", "of", "Ann"],

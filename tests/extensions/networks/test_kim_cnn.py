@@ -8,12 +8,12 @@ from tests.classifiers.planted_tasks import OTHERS, random_vectors, review_task
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers.features import tokenize_kim  # noqa: E402
 from crowdlogic.data.corpus import documents, sentences  # noqa: E402
 from crowdlogic.data.vectors import WordVectors  # noqa: E402
 from crowdlogic.errors import CorpusError, OptionError  # noqa: E402
 from crowdlogic.extensions.networks.kim_cnn import KimCNN, KimNetwork  # noqa: E402
 from crowdlogic.extensions.networks.network import Training  # noqa: E402
+from crowdlogic.extensions.networks.word_network import tokenize_kim  # noqa: E402
 
 TEXTS = [
     "the plot of a film",

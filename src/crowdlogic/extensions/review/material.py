@@ -2,7 +2,7 @@
 
 Labels are aggregated first; a saved estimate or run already contains beliefs. Decisions enter as known truths: truth
 methods are refitted from their last beliefs (`review_queue.refit`), runs repeat their M- and E-steps
-(`learning.refit`).
+(`refit_run`).
 
 Axes: i unit, k class.
 """
@@ -27,10 +27,10 @@ from crowdlogic.data.formats.tables import TableFormat
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import CorpusError, MissingDataError, OptionError
 from crowdlogic.extensions.review.evidence import ReviewRules, read_review_rules, rules_of_run
+from crowdlogic.extensions.review.refit_run import known_truths, refit
 from crowdlogic.extensions.review.review_queue import Committee, Decisions, make_committee
 from crowdlogic.extensions.review.review_queue import refit as refit_method
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.refit import known_truths, refit
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.registry import TRUTH_METHODS

@@ -58,7 +58,13 @@ def test_gold_tags_go_to_their_tokens() -> None:
             "Annotator 'anne' is not in the estimate. Did you mean 'ann'? Give its own labels.",
         ),
         (None, documents(["u1"], ["one"]), None, "Item 'u2' is not among the items (3 such)."),
-        (None, None, {"v": "x"}, "gold.csv: no item is among those of the report (['u1'], ...)."),
+        (
+            None,
+            None,
+            {"v": "x"},
+            "gold.csv and the report have no item in common (items there: v; here: u1, u2, u3). Give two files about "
+            "the same items.",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(labels: Any, corpus: Any, gold: Any, message: str) -> None:

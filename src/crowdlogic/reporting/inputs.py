@@ -16,7 +16,7 @@ import numpy as np
 
 from crowdlogic.confidence.annotator_verdicts import AnnotatorVerdicts, judge_annotators
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
-from crowdlogic.data.estimate import Answers, Beliefs, Estimate
+from crowdlogic.data.estimate import Answers, Beliefs, Estimate, align_answers, answers_from_estimate
 from crowdlogic.data.evidence import UnitEvidence
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import Classes, as_text, find
@@ -196,10 +196,6 @@ def _with_gold(inputs: ReportInputs, gold: Answers | None) -> ReportInputs:
         return inputs
     classes = _extend_classes(inputs.labels.classes, gold.classes)
     codes = gold_codes(gold, inputs.estimate, classes)
-    if not (codes != UNKNOWN).any():
-        raise DataError(
-            f"{gold.source}: no item is among those of the report ({inputs.labels.items[:1].to_list()}, ...)."
-        )
     return replace(
         inputs,
         labels=inputs.labels.with_classes(classes),
@@ -210,25 +206,13 @@ def _with_gold(inputs: ReportInputs, gold: Answers | None) -> ReportInputs:
 
 def gold_codes(gold: Answers, estimate: Estimate, classes: Classes) -> Ints:
     """Return gold[i] over the units of an estimate, as codes among the classes; UNKNOWN where it is not known."""
-    if (gold.offsets is None) != (estimate.offsets is None):
-        raise DataError(f"{gold.source}: documents and tagged sentences do not go together. Give gold of one kind.")
+    answers = answers_from_estimate(estimate, "the report")
+    # Names are compared as text, so that item 1 of a file is item "1" of the estimate.
+    given, wanted = (replace(one, items=as_text(one.items), beliefs=None) for one in (gold, answers))
+    pair = align_answers(given, wanted)
     position = {str(name): k for k, name in enumerate(classes)}
-    codes = np.array([*(position[str(name)] for name in gold.classes), UNKNOWN], dtype=np.int32)[gold.answer]
-    where = find(as_text(gold.items), as_text(estimate.items))
-    found = np.full(len(estimate.answer), UNKNOWN, dtype=np.int32)
-    if gold.offsets is None or estimate.offsets is None:
-        found[where[where >= 0]] = codes[where >= 0]
-        return found
-    lengths, theirs = np.diff(gold.offsets), np.diff(estimate.offsets)
-    for s in np.flatnonzero(where >= 0):
-        if lengths[s] != theirs[where[s]]:
-            raise DataError(
-                f"{gold.source}: item {gold.items[int(s)]!r} has {lengths[s]} tags, not {theirs[where[s]]}."
-            )
-    kept = np.repeat(where >= 0, lengths)
-    within = np.arange(len(codes)) - np.repeat(gold.offsets[:-1], lengths)
-    found[(estimate.offsets[np.repeat(where, lengths)[kept]] + within[kept])] = codes[kept]
-    return found
+    code = np.array([*(position[str(name)] for name in pair.classes), UNKNOWN], dtype=np.int32)
+    return code[pair.predicted]  # no answer, -1, is the last one
 
 
 Explain = Callable[[Ints], Sequence[UnitEvidence | None]]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, ChainScores, unit_beliefs
+from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, unit_beliefs
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
@@ -30,7 +30,7 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.chain import IMPOSSIBLE
 from crowdlogic.numerics.logspace import LOG_ZERO, normalise, safe_log
 from crowdlogic.rules.parser import as_rules
-from crowdlogic.rules.potentials import Pairs, PerUnit, Potentials, check_per_unit, potentials
+from crowdlogic.rules.potentials import Pairs, PerUnit, Potentials, Predictions, check_per_unit, potentials
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.chain import chain_potentials, is_chain, project_marginals, project_path
 from crowdlogic.rules.projection.graph import Graph, Propagation, infer
@@ -39,8 +39,6 @@ from crowdlogic.rules.transitions import TransitionTable, estimate_transitions
 
 if TYPE_CHECKING:
     from crowdlogic.rules.grounding import GroundRules
-    from crowdlogic.rules.potentials import Predictions
-
 # Error for units for which hard rules forbid every class, naming the unit and the rules.
 #
 # Axes: i unit, k class.
@@ -184,14 +182,12 @@ class _Problem:
         log_unary: log_unary[i, k], their logs with the potentials of single units added.
         pairs: The potentials of pairs of units; None without any.
         ground: The rules.
-        chain: The scores that the projection starts from, where these are of a chain.
     """
 
     start: Beliefs
     log_unary: Floats
     pairs: Pairs | None
     ground: GroundRules
-    chain: ChainScores | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,12 +306,14 @@ class Projector:
         by_unit = None if classifier is None else unit_beliefs(classifier)
         found = self.potentials(ground, make_predictions(ground, predict, by_unit))
         if isinstance(start, ChainBeliefs):
-            return self._project_chain(_chain_problem(start, found, ground, self.strength))
+            return self._project_scores(start, found, ground)
         log_unary = found.apply(safe_log(start), self.strength)
         problem = _Problem(start, log_unary, found.pairs, ground)
         wants_path = find_preset(self.preset).result is Result.path and ground.corpus.is_sequential
         if found.pairs is None and self.transitions is None and not wants_path:
-            return _project_single(problem)
+            q_b, log_sum = normalise(log_unary)  # single units, in closed form
+            refuse_impossible(np.asarray(log_sum == LOG_ZERO), start, ground)
+            return Projection(q_b, "single")
         if found.pairs is None or is_chain(found.pairs, ground.corpus):
             return self._project_chain(problem)
         return self._project_graph(problem, found.pairs)
@@ -343,8 +341,6 @@ class Projector:
             raise OptionError("A transition table is for sequences; the items here are documents.")
         tables, which = chain_potentials(problem.pairs, table, problem.log_unary.shape, strength=self.strength)
         begin = None if table is None else table.log_start
-        if problem.chain is not None:
-            return self._project_scores(problem, problem.chain.join(problem.log_unary, tables, which, start=begin))
         if find_preset(self.preset).result is Result.marginals:
             q_b, impossible = project_marginals(problem.log_unary, tables, which, offsets=offsets, start=begin)
             refuse_impossible(np.repeat(impossible, np.diff(offsets)), problem.start, problem.ground)
@@ -353,19 +349,29 @@ class Projector:
         refuse_impossible(np.repeat(impossible, np.diff(offsets)), problem.start, problem.ground)
         return Projection(raise_path(problem.start, path, self.strength), "chain", path=path)
 
-    def _project_scores(self, problem: _Problem, scores: ChainScores) -> Projection:
-        """Eq. 15 from a chain, whose scores the rules' potentials have joined; a path is raised in that chain."""
+    def _project_scores(self, start: ChainBeliefs, found: Potentials, ground: GroundRules) -> Projection:
+        """Eq. 15 from a chain, whose scores the rules' potentials join; a path is raised in that chain."""
+        if start.scores is None:
+            raise OptionError("A mixture of chains cannot be projected. Project its parts.")
+        if found.pairs is not None and not is_chain(found.pairs, ground.corpus):
+            raise OptionError(
+                "These rules join units that are not neighbours, but the classifier models chains of tags. Use a "
+                "classifier without chain scores (cnn-gru, crf), or leave these rules out."
+            )
+        table, log_unary = self._table(ground.classes), found.apply(start.scores.unary, self.strength)
+        tables, which = chain_potentials(found.pairs, table, log_unary.shape, strength=self.strength)
+        scores = start.scores.join(log_unary, tables, which, start=None if table is None else table.log_start)
         path = None
-        if find_preset(self.preset).result is Result.path and problem.chain is not None:
+        if find_preset(self.preset).result is Result.path:
             path = scores.best_path()
-            _refuse_impossible_runs(problem, scores.offsets, path == IMPOSSIBLE)
+            refuse_impossible(path == IMPOSSIBLE, start.q, ground)
             raised = np.zeros_like(scores.unary)
             raised[np.arange(len(path)), path] = self.strength
-            scores = problem.chain.add(raised)
-        found = scores.beliefs()
-        lost = np.asarray(found.log_partition) == LOG_ZERO
-        _refuse_impossible_runs(problem, scores.offsets, np.repeat(lost, np.diff(scores.offsets)))
-        return Projection(found.q, "chain", path=path, chain=found)
+            scores = start.scores.add(raised)
+        projected = scores.beliefs()
+        lost = np.asarray(projected.log_partition) == LOG_ZERO
+        refuse_impossible(np.repeat(lost, np.diff(scores.offsets)), start.q, ground)
+        return Projection(projected.q, "chain", path=path, chain=projected)
 
     def _table(self, classes: Classes) -> TransitionTable | None:
         """Return the table of transitions, which has to be over the classes."""
@@ -413,31 +419,6 @@ class Projector:
         )
 
 
-def _chain_problem(start: ChainBeliefs, found: Potentials, ground: GroundRules, strength: float) -> _Problem:
-    """Return the inputs of a projection of beliefs that form a chain; rules may join neighbours only."""
-    if start.scores is None:
-        raise OptionError("A mixture of chains cannot be projected. Project its parts.")
-    if found.pairs is not None and not is_chain(found.pairs, ground.corpus):
-        raise OptionError(
-            "These rules join units that are not neighbours, but the classifier models chains of tags. Use a "
-            "classifier without chain scores (cnn-gru, crf), or leave these rules out."
-        )
-    return _Problem(start.q, found.apply(start.scores.unary, strength), found.pairs, ground, start.scores)
-
-
-def _refuse_impossible_runs(problem: _Problem, offsets: Ints, impossible: Bools) -> None:
-    """Raise an error for sequences without any allowed tagging; impossible[i]."""
-    if len(offsets) > 1 and impossible.any():
-        refuse_impossible(impossible, problem.start, problem.ground)
-
-
-def _project_single(problem: _Problem) -> Projection:
-    """Project onto rules over single units, in closed form (eq. 15)."""
-    q_b, log_sum = normalise(problem.log_unary)
-    refuse_impossible(np.asarray(log_sum == LOG_ZERO), problem.start, problem.ground)
-    return Projection(q_b, "single")
-
-
 def raise_path(beliefs: Beliefs, path: Ints, strength: float) -> Beliefs:
     """Return the beliefs with exp(C) on a path, normalised: what the authors' program calls q_b."""
     weight = safe_log(beliefs)
@@ -447,8 +428,6 @@ def raise_path(beliefs: Beliefs, path: Ints, strength: float) -> Beliefs:
 
 def make_predictions(ground: GroundRules, predict: Predict | None, classifier: Beliefs | None) -> Predictions:
     """Return the predictions that rules need: on the units, and on all derived texts at once."""
-    from crowdlogic.rules.potentials import Predictions
-
     if not ground.texts:
         return Predictions(units=classifier)
     if predict is None:

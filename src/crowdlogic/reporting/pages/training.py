@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -277,8 +277,9 @@ FAR = "How far the classifier is from what it should say (loss)"
 def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
     """Return the plots of the page of training."""
 
-    def points(figure: Callable[[EpochRow], float | None]) -> list[tuple[float, float]]:
-        return [(epoch.epoch, value) for epoch in found.epochs if (value := figure(epoch)) is not None]
+    def points(figures: Iterable[float | None]) -> list[tuple[float, float]]:
+        by_number = zip(found.epochs, figures, strict=True)
+        return [(epoch.epoch, figure) for epoch, figure in by_number if figure is not None]
 
     def by_epoch(
         name: str, heading: str, curves: Sequence[Curve], y: str, show: Callable[[float], str] = format_percent
@@ -291,18 +292,17 @@ def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Seque
         return f"{value:.3g}"
 
     # A stopping score that is one of the scores is drawn among these, otherwise on its own.
-    stopping = Curve(found.stopping_name, points(lambda epoch: epoch.stopping))
+    stopping = Curve(found.stopping_name, points(epoch.stopping for epoch in found.epochs))
     scores = [
-        Curve(title, points(lambda epoch, n=n: epoch.scores[n]))  # type: ignore[misc]
-        for n, title in enumerate(found.score_titles)
+        Curve(title, points(epoch.scores[n] for epoch in found.epochs)) for n, title in enumerate(found.score_titles)
     ]
     if found.stops_by_score and stopping.points not in [curve.points for curve in scores]:
         scores.insert(0, stopping)
     log_likelihood = [] if found.stops_by_score else [stopping]
-    converging = [Curve("answers that changed", points(lambda epoch: epoch.change))]
+    converging = [Curve("answers that changed", points(epoch.change for epoch in found.epochs))]
     if found.has_rules:
-        converging.append(Curve("weight of the rules", points(lambda epoch: epoch.k)))
-    loss = [Curve("loss", points(lambda epoch: epoch.loss))]
+        converging.append(Curve("weight of the rules", points(epoch.k for epoch in found.epochs)))
+    loss = [Curve("loss", points(epoch.loss for epoch in found.epochs))]
     heading = f"What decides when to stop: {found.stopping_name}"
     plots = [
         *by_epoch("scores", "Scores by epoch", scores, found.score_name),
@@ -318,10 +318,8 @@ def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Seque
         plots.append(dot_plot("views", heading, rows, [found.score_name], x=x))
     rows = [DotRow(one.name, [Quantity(one.student), Quantity(one.teacher)]) for one in found.watched]
     if rows:
-        heading, kinds = (
-            "The classifier alone, and corrected by the rules",
-            ["alone (student)", "corrected by the rules (teacher)"],
-        )
+        heading = "The classifier alone, and corrected by the rules"
+        kinds = ["alone (student)", "corrected by the rules (teacher)"]
         plots.append(dot_plot("student-teacher", heading, rows, kinds, x=found.score_name))
     return {"main": plots}
 

@@ -1,1 +1,1 @@
-"""Speed and accuracy claims, each a script that measures ours and the peer in one run."""
+"""Benchmarks behind claims about speed and accuracy; each script measures crowdlogic and its peers in one run."""

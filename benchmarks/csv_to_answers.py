@@ -1,11 +1,11 @@
-"""Processor time of `crowdlogic aggregate` from a csv of labels to the file of answers, beside pandas and crowd-kit.
+"""Measure the CPU time of `crowdlogic aggregate` from a csv of labels to the answers, against pandas and crowd-kit.
 
     python -m benchmarks.csv_to_answers [--labels 1e6] [--repeats 5] [--peers PYTHON] [--sorted]
 
-5 classes, 5 labels an item, 1,000 annotators who are right 4 to 9 times in 10, names of text; rows in the order in
-which answers come in (random), or item by item. Whole processes are timed, start-up included: user and system time with
-that of their threads and children, ours and the peer's in turns, the best of the repeats. Dawid-Skene makes 20
-iterations in both. Ours also writes the probability of every class and says how sure the answers are.
+The labels are simulated: 5 classes, 5 labels per item, 1,000 annotators with accuracies from 0.4 to 0.9, text as names;
+rows in random order, or sorted by item. Whole processes are timed, including start-up: user and system time of the
+process, its threads and children. crowdlogic and the peer are run alternately, and the best of the repeats counts.
+Dawid-Skene runs 20 iterations in both. crowdlogic also writes the probability of every class and calibrated confidence.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from crowdlogic.extensions.paper.results import format_table
 
 ITERATIONS = 20
 BARS = {"dawid-skene": 0.1, "majority": 0.2}
-"""At most this share of the peer's time."""
+"""Maximum share of the peer's time."""
 PEER = f"""
 import sys
 import pandas as pd
@@ -39,7 +39,7 @@ model.fit_predict(table).to_csv(target)
 
 
 def write_labels(path: Path, count: int, *, in_order: bool) -> None:
-    """A csv of distinct (item, annotator) pairs."""
+    """Write a csv file of distinct (item, annotator) pairs."""
     rng = np.random.default_rng(0)
     unit, annotator = np.repeat(np.arange(count // 5), 5), rng.integers(1000, size=count // 5 * 5)
     truth = rng.integers(5, size=count // 5)[unit]
@@ -52,7 +52,7 @@ def write_labels(path: Path, count: int, *, in_order: bool) -> None:
 
 
 def processor_seconds(words: list[str]) -> float:
-    """User and system time of one process; Python may keep its bytecode, as where it is installed."""
+    """Return user and system time of one process; Python may cache bytecode, as in an installation."""
     own = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(words, capture_output=True, check=True, env=own)
@@ -61,7 +61,7 @@ def processor_seconds(words: list[str]) -> float:
 
 
 def compare(method: str, folder: Path, peer: str, repeats: int) -> tuple[float, float]:
-    """The best times of ours and of the peer, which take turns."""
+    """Return the best times of crowdlogic and of the peer, which are run alternately."""
     source, target = str(folder / "labels.csv"), str(folder / "answers.csv")
     ours = [sys.executable, "-m", "crowdlogic", "aggregate", source, "-o", target, "-m", method]
     ours += [] if method == "majority" else ["--iterations", str(ITERATIONS)]
@@ -75,8 +75,8 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--labels", type=float, default=1e6)
     options.add_argument("--repeats", type=int, default=5)
-    options.add_argument("--peers", default=str(PEERS), help="A python with pandas and crowd-kit.")
-    options.add_argument("--sorted", action="store_true", help="Rows item by item.")
+    options.add_argument("--peers", default=str(PEERS), help="Python interpreter with pandas and crowd-kit.")
+    options.add_argument("--sorted", action="store_true", help="Sort the rows by item.")
     options.add_argument("--methods", default=",".join(BARS))
     chosen = options.parse_args()
     rows = []

@@ -1,8 +1,8 @@
-"""One aggregator, from frame to frame, of crowd-kit or of the drop-in: prints the fewest processor seconds as JSON.
+"""Run one aggregator of crowd-kit or of the drop-in, from frame to frame, and print its minimum CPU seconds as JSON.
 
     python benchmarks/dropin_fit.py crowdkit.aggregation DawidSkene LABELS.parquet REPEATS [ANSWERS.parquet]
 
-Imports nothing of ours unless it is asked to, so that it runs in the peers' environment.
+It only imports crowdlogic if asked to, so that it also runs in the peers' environment.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pandas as pd
 
 
 def run_once(kind: Any, table: pd.DataFrame, truth: Any) -> tuple[float, Any]:
-    """Processor seconds from the frame of answers to the series of labels, and the labels."""
+    """Return the CPU seconds from the frame of answers to the series of labels, and the labels."""
     needs_truth = kind.__name__ == "GoldMajorityVote"
     begin = time.process_time()
     found = kind().fit_predict(table, truth) if needs_truth else kind().fit_predict(table)
@@ -26,14 +26,14 @@ def run_once(kind: Any, table: pd.DataFrame, truth: Any) -> tuple[float, Any]:
 
 
 def run_metric(function: Any, table: pd.DataFrame) -> tuple[float, Any]:
-    """Processor seconds of a metric of the answers, and its value."""
+    """Return the CPU seconds of a metric of the answers, and its value."""
     begin = time.process_time()
     found = function(table)
     return time.process_time() - begin, found
 
 
 def main() -> None:
-    """Run, and print."""
+    """Run the aggregator and print the result."""
     module, name, source, repeats = sys.argv[1:5]
     table = pd.read_parquet(source)
     truth = table.drop_duplicates("task").set_index("task")["truth"]

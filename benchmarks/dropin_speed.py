@@ -1,12 +1,12 @@
-"""The crowd-kit drop-in beside crowd-kit itself, from frame to frame.
+"""Measure the speed of the crowd-kit drop-in and of crowd-kit itself, from frame to frame.
 
     python -m benchmarks.dropin_speed [--sizes 1e5,1e6] [--repeats 9] [--fresh] [--peers PYTHON]
 
-Two labels, and five with 100,000 answers; 5 answers a task; 100 workers, so that crowd-kit's MMSR, whose matrices grow
-with the pairs of workers, can run. Every aggregator has its default options and a frame of text; each side runs in a
-process of its own on one thread. Figures are processor seconds, of which a busy machine changes little, and the best of
-the repeats counts (crowd-kit's slow ones run once). A peer's run is stopped after 15 minutes. The
-table goes into docs/reference/from-crowd-kit.md.
+The answers are simulated: two labels, and five labels with 100,000 answers; 5 answers per task; 100 workers, since the
+matrices of crowd-kit's MMSR grow with the pairs of workers. Every aggregator has its default options and a frame of
+text. Each side runs in a separate process on one thread. Figures are CPU seconds, which depend little on the load of
+the machine, and the best of the repeats counts (crowd-kit's slow ones run once). A peer's run is stopped after 15
+minutes. The table goes into docs/reference/from-crowd-kit.md.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ RESULTS = Path("benchmarks/results/dropin_speed.json")
 PAGE = Path("docs/reference/from-crowd-kit.md")
 OURS = "crowdlogic.extensions.compat.crowdkit"
 LIMIT = 900
-"""Seconds after which a peer's run is stopped."""
+"""Time limit for a peer's run, in seconds."""
 
 ITERATIVE = ("DawidSkene", "OneCoinDawidSkene", "MMSR", "KOS", "ZeroBasedSkill", "MACE", "GLAD")
 SLOW = ("GLAD", "MACE", "KOS", "MMSR", "ZeroBasedSkill", "consistency", "uncertainty")
-"""What crowd-kit does once only: it takes tens of seconds, beside which noise is small."""
+"""Aggregators that crowd-kit runs only once: they take tens of seconds, compared with which noise is small."""
 VOTES = ("MajorityVote", "Wawa", "GoldMajorityVote")
 METRICS = {
     "consistency": "crowdkit.metrics.data",
@@ -44,11 +44,11 @@ METRICS = {
     "accuracy_on_aggregates": "crowdkit.metrics.workers",
 }
 LARGEST = {"OneCoinDawidSkene": 10**5, "GLAD": 10**5, "MACE": 10**5, **dict.fromkeys(METRICS, 10**5)}
-"""The largest number of labels that crowd-kit is measured at, where it would take too long."""
+"""Maximum number of labels for aggregators of crowd-kit that would take too long."""
 
 
 def write_answers(path: Path, count: int, n_labels: int) -> Path:
-    """Answers of 100 workers who are right 5 to 9 times in 10."""
+    """Write answers of 100 workers with accuracies from 0.5 to 0.9."""
     rng = np.random.default_rng(0)
     task = np.repeat(np.arange(count // 5), 5)
     worker = rng.integers(100, size=len(task))
@@ -63,7 +63,7 @@ def write_answers(path: Path, count: int, n_labels: int) -> Path:
 
 
 def measure(python: str | Path, module: str, name: str, *, source: Path, answers: Path, repeats: int) -> Figures:
-    """Seconds of one side, or that it took too long."""
+    """Return the seconds of one side, or the reason why there are none."""
     words = [str(python), "benchmarks/dropin_fit.py", module, name, str(source), str(repeats), str(answers)]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     try:
@@ -77,7 +77,7 @@ def measure(python: str | Path, module: str, name: str, *, source: Path, answers
 
 
 def compare(name: str, *, source: Path, folder: Path, peer: str, repeats: int) -> Figures:
-    """Both sides, and the share of tasks to which both give the same label."""
+    """Measure both sides, and the share of tasks to which both give the same label."""
     module = METRICS.get(name, "crowdkit.aggregation")
     mine, theirs = folder / "mine.parquet", folder / "theirs.parquet"
     for path in (mine, theirs):
@@ -97,7 +97,7 @@ def compare(name: str, *, source: Path, folder: Path, peer: str, repeats: int) -
 
 
 def speed_rows(file: FiguresFile) -> list[tuple[object, ...]]:
-    """One row for each aggregator, number of labels and number of answers."""
+    """Return one row per aggregator, number of labels and number of answers."""
     rows = []
     for key, figures in file.figures.items():
         name, n_labels, count = key.split()
@@ -114,12 +114,12 @@ def speed_rows(file: FiguresFile) -> list[tuple[object, ...]]:
 
 
 def main() -> None:
-    """Measure what is not yet known, and write the table."""
+    """Measure what is missing, and write the table."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sizes", default="1e5,1e6")
     options.add_argument("--repeats", type=int, default=9)
-    options.add_argument("--peers", default=str(PEERS), help="A python with crowd-kit.")
-    options.add_argument("--fresh", action="store_true", help="Forget earlier figures.")
+    options.add_argument("--peers", default=str(PEERS), help="Python interpreter with crowd-kit.")
+    options.add_argument("--fresh", action="store_true", help="Ignore earlier figures.")
     chosen = options.parse_args()
     file = FiguresFile(RESULTS, fresh=chosen.fresh)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,11 +1,11 @@
-"""Scores of the pre-trained encoder on the paper's sentences: a resumable grid, then the tables of the docs.
+"""Measure the pre-trained encoder on the paper's sentences: run a resumable grid, then write the tables of the docs.
 
     python -m benchmarks.encoder_scores run [--seeds 5] [--rows "logic-lncl;gold"]
     python -m benchmarks.encoder_scores tables
 
-Every row is the preset sentiment-encoder. No gold is used but that of the row `gold`: all epochs are run, and the last
-one is kept. Each finished run is a line of benchmarks/results/learning/sentiment-encoder.jsonl and is not run again.
-Needs CROWDLOGIC_DATA and crowdlogic[encoder].
+Every row uses the preset sentiment-encoder. Gold is only used by the row `gold`: all epochs are run, and the last one
+is kept. Each finished run is a line of benchmarks/results/learning/sentiment-encoder.jsonl and is not run again. Needs
+CROWDLOGIC_DATA and crowdlogic[encoder].
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ ROWS: dict[str, methods.Builder] = {
     "gold": methods.gold,
 }
 KIM = {"logic-lncl": "logic-lncl, k 0.2", "without rules": "aggnet", "gold": "gold"}
-"""The rows of the task sentiment with Kim-CNN in place of the encoder."""
+"""Rows of the task sentiment with Kim-CNN instead of the encoder."""
 NOTHING = "No run of the encoder is finished yet."
 AGAINST = (("student", "student"), ("teacher", "student"), ("inference", "inference"))
-"""What of Logic-LNCL is compared with what of the same seed without rules."""
+"""Parts of Logic-LNCL, and the parts without rules with which they are compared by seed."""
 NAMES = {"logic-lncl": "Logic-LNCL", "without rules": "AggNet", "gold": "Gold"}
 
 
 def run_encoder_job(job: Job) -> RunResult:
-    """Fit a row with a seed and score it on the test sentences and, for inference, on the training sentences."""
+    """Fit a row with a seed, and score it on the test sentences and, for inference, on the training sentences."""
     data, task = load_benchmark("sentiment_mturk", split="clean"), sentiment_encoder()
     method, rules = ROWS[job.row](task, job.seed)
     begin, processor = time.perf_counter(), time.process_time()
@@ -74,7 +74,7 @@ def run_encoder_job(job: Job) -> RunResult:
 
 
 def encoder_table(runs: FinishedRuns) -> str:
-    """The encoder beside Kim-CNN: student, teacher, inference, and processor time of a fit."""
+    """Return the table of encoder and Kim-CNN: student, teacher, inference, and CPU time of a fit."""
     lines: list[list[object]] = []
     for row, name in NAMES.items():
         for model, own in (("Kim-CNN", runs.row_runs("sentiment", KIM[row])), ("encoder", runs.row_runs(TASK, row))):
@@ -87,7 +87,7 @@ def encoder_table(runs: FinishedRuns) -> str:
 
 
 def rule_table(runs: FinishedRuns) -> str:
-    """What the rule adds within a run, and against the run of the same seed without it: paired differences."""
+    """Return the gain from the rule within a run, and over the run of the same seed without it: paired differences."""
     own = runs.row_runs(TASK, "logic-lncl")
     if not own:
         return NOTHING
@@ -110,17 +110,17 @@ def _difference(part: str, runs: Runs, against: str, others: Runs) -> list[objec
 
 
 def render_page(page: str, runs: FinishedRuns) -> str:
-    """The page with both tables in their sections."""
+    """Return the page with both tables filled in."""
     return fill_section(fill_section(page, "encoder", encoder_table(runs)), "encoder rule", rule_table(runs))
 
 
 def print_progress(job: Job, done: int, todo: int) -> None:
-    """Print which run is finished."""
+    """Print which run has finished."""
     print(f"{done}/{todo} {job.row}, seed {job.seed}", flush=True)
 
 
 def main() -> None:
-    """Run, or write the tables."""
+    """Run the grid, or write the tables."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("what", choices=("run", "tables"))
     options.add_argument("--rows", default=";".join(ROWS), help="Rows, separated by semicolons.")

@@ -1,10 +1,10 @@
-"""A step of Dawid-Skene by engine: in this process with one and two threads, from files, with Ray and with Spark.
+"""Measure a step of Dawid-Skene by engine: in this process with one and two threads, from files, with Ray and Spark.
 
     PYTHONPATH=src .venv-engines/bin/python -m benchmarks.engines_speed --labels 1e7 --engines local,files,ray,spark
 
-Labels are generated (five classes, five labels an item, 1,000 annotators) and coded into a folder of shards first.
-After loading and two steps to warm up, the best of several steps is printed: seconds, nanoseconds a label, bytes moved,
-and how many times two workers are as fast as one.
+Labels are simulated (five classes, five labels per item, 1,000 annotators) and encoded into a folder of shards first.
+After loading and two warm-up steps, the best of several steps is printed: seconds, nanoseconds per label, transferred
+bytes, and the speed-up of two workers over one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CLASSES, ANNOTATORS, EACH = 5, 1_000, 5
 
 
 def generate(size: int) -> CrowdLabels:
-    """Labels of annotators who are right in 70 % of the cases."""
+    """Return simulated labels with accuracy 0.7."""
     rng = np.random.default_rng(0)
     units = size // EACH
     truth = rng.integers(0, CLASSES, units, dtype=np.int32)
@@ -48,7 +48,7 @@ def generate(size: int) -> CrowdLabels:
 
 
 def best_step(engine: Any, steps: int) -> float:
-    """Seconds of the quickest iteration, after two to warm up."""
+    """Return the time of the fastest iteration after two warm-up steps, in seconds."""
     moments = [time.perf_counter()]
 
     def note(progress: Progress) -> None:  # noqa: ARG001
@@ -60,7 +60,7 @@ def best_step(engine: Any, steps: int) -> float:
 
 
 def open_engine(name: str, folder: Path, workers: int, labels: CrowdLabels) -> Any:
-    """An engine with so many workers."""
+    """Open an engine with the given number of workers."""
     if name == "local":
         return make_shards(labels, threads=workers)
     if name == "files":

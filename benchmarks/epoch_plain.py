@@ -1,6 +1,6 @@
-"""The paper's two networks in the ordinary way: torch's own modules, random batches, padding to the longest sentence.
+"""The paper's two networks, implemented plainly: torch's own modules, random batches, padding to the longest sentence.
 
-What `epoch_speed` compares with. The layers, optimisers, batch sizes and loss are those of our classifiers.
+This is the baseline of `epoch_speed`. Layers, optimisers, batch sizes and loss equal those of our classifiers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from crowdlogic.numerics.arrays import Floats, Ints
 
 
 class PlainKim(nn.Module):
-    """Convolutions over fixed word vectors, max pooling over time, a softmax."""
+    """Convolutions over fixed word vectors, max-pooling over time and a softmax."""
 
     def __init__(self, vectors: NDArray[np.float32], n_classes: int, *, windows: tuple[int, ...], filters: int) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class PlainKim(nn.Module):
         self.output = nn.Linear(len(windows) * filters, n_classes)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """logits[s, k] of rows[s, t]."""
+        """Return logits[s, k] of rows[s, t]."""
         words = self.embedding(rows).transpose(1, 2)
         pooled = [torch.relu(convolution(words)).amax(dim=2) for convolution in self.convolutions]
         logits: Tensor = self.output(self.dropout(torch.cat(pooled, dim=1)))
@@ -37,7 +37,7 @@ class PlainKim(nn.Module):
 
 
 class PlainTagger(nn.Module):
-    """A convolution and a recurrent layer over trained word vectors, a softmax at each token."""
+    """Convolution and recurrent layer over trained word vectors, and a softmax for each token."""
 
     def __init__(
         self, vectors: NDArray[np.float32], n_classes: int, *, filters: int, width: int, hidden_size: int
@@ -50,7 +50,7 @@ class PlainTagger(nn.Module):
         self.output = nn.Linear(hidden_size, n_classes)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """logits[s, t, k] of rows[s, t]."""
+        """Return logits[s, t, k] of rows[s, t]."""
         answers = torch.relu(self.convolution(self.embedding(rows).transpose(1, 2)))
         logits: Tensor = self.output(self.gru(self.dropout(answers).transpose(1, 2))[0])
         return logits
@@ -58,14 +58,14 @@ class PlainTagger(nn.Module):
 
 @dataclass(frozen=True, eq=False)
 class PlainData:
-    """rows[s, t] padded to the longest sentence, and targets[s, k] or targets[s, t, k] with zeros where it ended."""
+    """rows[s, t], padded to the longest sentence, and targets[s, k] or targets[s, t, k], zero for padding."""
 
     rows: Tensor
     targets: Tensor
 
 
 def padded_data(rows: Ints, offsets: Ints, targets: Floats, *, tokens: bool) -> PlainData:
-    """All sentences in one table."""
+    """Return all sentences in one array."""
     lengths = np.diff(offsets)
     real = np.arange(lengths.max()) < lengths[:, None]
     table = np.zeros(real.shape, dtype=np.int64)
@@ -78,7 +78,7 @@ def padded_data(rows: Ints, offsets: Ints, targets: Floats, *, tokens: bool) -> 
 
 
 def plain_optimiser(network: nn.Module, training: Training) -> torch.optim.Optimizer:
-    """As programs make it, with torch's own choice of implementation."""
+    """Return the optimiser with torch's default implementation, as usual in programs."""
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     if training.optimiser == "adadelta":
         return torch.optim.Adadelta(trained, lr=training.learning_rate, rho=0.95, eps=1e-6)
@@ -88,7 +88,7 @@ def plain_optimiser(network: nn.Module, training: Training) -> torch.optim.Optim
 def plain_epoch(
     network: nn.Module, optimiser: torch.optim.Optimizer, data: PlainData, training: Training, rng: np.random.Generator
 ) -> float:
-    """One pass of random batches; the mean loss."""
+    """Train on random batches for one epoch and return the mean loss."""
     network.train()
     lost = 0.0
     order = torch.from_numpy(rng.permutation(len(data.rows)))
@@ -105,7 +105,7 @@ def plain_epoch(
 
 
 def plain_prediction(network: nn.Module, data: PlainData, batch: int) -> list[Tensor]:
-    """P of every place, in batches in file order."""
+    """Return p of every position, in batches in file order."""
     network.eval()
     with torch.no_grad():
         return [torch.softmax(network(rows), dim=-1) for rows in data.rows.split(batch)]

@@ -1,11 +1,11 @@
-"""Seconds of an epoch of the paper's two networks: ours, and the same network in the ordinary way (epoch_plain).
+"""Measure an epoch of the paper's two networks: ours, and the same network implemented plainly (epoch_plain).
 
-    python -m benchmarks.epoch_speed            # on the paper's data, from CROWDLOGIC_DATA; else on simulated data
+    python -m benchmarks.epoch_speed            # the paper's data if CROWDLOGIC_DATA is set, otherwise simulated
 
-An epoch is what Algorithm 1 needs of a classifier: a pass of training over the corpus, then its predictions on it.
-Times are CPU seconds of one thread, the best of some epochs, so that other programs on the machine matter little.
-The bars: 5 times as quick for cnn-gru on the NER data with GloVe vectors, 2 times for kim-cnn on the sentiment data
-with both sets of vectors concatenated.
+An epoch consists of training on the corpus, then predictions for it, as in Algorithm 1. Times are CPU seconds of one
+thread, the best of several epochs, which depend little on other programs. The targets are 5 times the speed for cnn-gru
+on the NER data with GloVe vectors, and 2 times for kim-cnn on the sentiment data with both sets of vectors
+concatenated.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ GLOVE, WORD2VEC = "glove_wink_100d_subset.npz", "word2vec_googlenews_300d_bolukb
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A corpus with vectors for its words, and how many times as quick our network should be."""
+    """Corpus with word vectors, and the required speed-up of our network."""
 
     name: str
     corpus: Corpus
@@ -53,7 +53,7 @@ class Setting:
 
 
 def sentiment() -> Setting:
-    """The sentences of the paper's sentiment data."""
+    """Return the setting with the sentences of the paper's sentiment data."""
     try:
         vectors = concatenate_vectors(*(read_vectors(data_folder() / "vectors" / name) for name in (GLOVE, WORD2VEC)))
         return Setting("kim-cnn on sentiment_mturk", load_benchmark("sentiment_mturk").corpus, vectors, 2.0)
@@ -64,7 +64,7 @@ def sentiment() -> Setting:
 
 
 def named_entities() -> Setting:
-    """The sentences of the paper's NER data."""
+    """Return the setting with the sentences of the paper's NER data."""
     try:
         vectors = read_vectors(data_folder() / "vectors" / GLOVE)
         return Setting("cnn-gru on ner_conll_mturk", load_benchmark("ner_conll_mturk").corpus, vectors, 5.0)
@@ -76,25 +76,25 @@ def named_entities() -> Setting:
 
 
 def random_vectors(words: tuple[str, ...], size: int) -> WordVectors:
-    """For simulated words."""
+    """Return random vectors for simulated words."""
     return WordVectors(words, np.random.default_rng(0).normal(size=(len(words), size)).astype(np.float32))
 
 
 @dataclass(frozen=True)
 class Times:
-    """CPU seconds of the best epoch's parts."""
+    """CPU seconds of the parts of the best epoch."""
 
     learning: float
     predicting: float
 
     @property
     def epoch(self) -> float:
-        """Learning and predicting."""
+        """Seconds for learning and predicting."""
         return self.learning + self.predicting
 
 
 def best_epoch(learn: Callable[[], object], predict: Callable[[], object], repeats: int) -> Times:
-    """The best of some epochs, after one that warms up."""
+    """Return the best of several epochs, after a warm-up epoch."""
     learn()
     learning = best_seconds(learn, repeats=repeats, clock=time.process_time)
     predict()
@@ -102,7 +102,7 @@ def best_epoch(learn: Callable[[], object], predict: Callable[[], object], repea
 
 
 def ours(setting: Setting, made: NeuralClassifier, repeats: int) -> Times:
-    """The times of our classifier."""
+    """Return the times of our classifier."""
     targets = soft_targets(setting.corpus)
     return best_epoch(
         lambda: made.fit_epoch(setting.corpus, targets), lambda: made.predict_proba(setting.corpus), repeats
@@ -110,12 +110,12 @@ def ours(setting: Setting, made: NeuralClassifier, repeats: int) -> Times:
 
 
 def soft_targets(corpus: Corpus) -> np.ndarray:
-    """targets[i, k]: 0.8 for the gold, and 0.2 shared by all classes."""
+    """Return targets[i, k]: 0.8 for the gold class, and 0.2 divided among all classes."""
     return np.asarray(0.8 * np.eye(len(corpus.classes))[corpus.gold] + 0.2 / len(corpus.classes))
 
 
 def plain(setting: Setting, made: NeuralClassifier, options: KimCNN | CNNGRU, repeats: int) -> Times:
-    """The times of the same network in the ordinary way."""
+    """Return the times of the same network implemented plainly."""
     inputs, n_classes = made.inputs(setting.corpus), len(setting.corpus.classes)
     vectors = made.network.embedding.own.detach().numpy()  # type: ignore[union-attr, operator]
     is_tagger = isinstance(options, CNNGRU)
@@ -134,7 +134,7 @@ def plain(setting: Setting, made: NeuralClassifier, options: KimCNN | CNNGRU, re
 
 
 def compare(setting: Setting, options: KimCNN | CNNGRU, repeats: int) -> float:
-    """Measure and print; our seconds of an epoch."""
+    """Measure and print; return the seconds of our epoch."""
     made = options.build(setting.corpus, setting.corpus.classes, seed=0)
     lengths = made.inputs(setting.corpus).lengths
     print(f"{setting.name}: {len(lengths):,} sentences, mean length {lengths.mean():.1f}, longest {lengths.max()}")
@@ -149,12 +149,12 @@ def compare(setting: Setting, options: KimCNN | CNNGRU, repeats: int) -> float:
 
 
 def print_steps_share(name: str, seconds: float) -> None:
-    """Print the share of the E- and M-step (eq. 13 and 12) in an epoch in which the classifier takes `seconds`."""
+    """Print the share of the E- and M-step (eq. 13 and 12) in an epoch, given the classifier's seconds."""
     labels = load_benchmark(name).labels
     q = vote_shares(labels.votes())
     model = ConfusionMatrices()
     crowd = model.observe(labels)
-    model.m_step(crowd, q)  # compiles, the first time
+    model.m_step(crowd, q)  # the first call compiles
     steps = best_seconds(lambda: crowd_posterior(q, model.m_step(crowd, q), crowd), repeats=3, clock=time.process_time)
     print(f"{name}: E- and M-step {1000 * steps:.1f} ms, {steps / (steps + seconds):.2%} of an epoch")
 

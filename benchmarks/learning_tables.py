@@ -1,4 +1,4 @@
-"""The tables of docs/evidence/learning.md, from the runs that `benchmarks.learning_scores` keeps."""
+"""Tables of docs/evidence/learning.md, built from the runs kept by `benchmarks.learning_scores`."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from crowdlogic.extensions.paper.tables import pair_by_seed, percentages
 Runs = Sequence[RunResult]
 
 PRESET = {"sentiment": ", k 0.2", "sentiment-published": ", k 0.2"}
-"""The option that the preset of a task adds to the row of the paper's Table 2."""
+"""Option that the preset of each task adds to the row of the paper's Table 2."""
 
 HELD_OUT_ROWS = {
     "no gold, held-out items": "gold-free items",
     "no gold, held-out items, no averaging": "gold-free without a mean",
     "no gold, held-out annotations": "gold-free annotations",
 }
-"""The rows that are stopped by held-out labels, by their names in the table."""
+"""Rows with early stopping by held-out labels, by name in the table."""
 
 NO_INFERENCE = ("gold", "majority", "dawid-skene", "glad")
-"""The rows whose inference does not change from epoch to epoch."""
+"""Rows whose inference does not depend on the epoch."""
 
 
 def headline(task: str) -> str:
-    """The main metric of a task."""
+    """Return the main metric of a task."""
     return "f1" if task == "ner" else "accuracy"
 
 
 def format_mean(values: Sequence[float]) -> str:
-    """A mean ± half its 95 % interval."""
+    """Format a mean ± half its 95 % interval."""
     found = mean_interval(values)
     if not found.count:
         return ""
@@ -44,12 +44,12 @@ def format_mean(values: Sequence[float]) -> str:
 
 
 def best_inference(runs: Runs) -> list[float]:
-    """The best inference over all epochs by the training gold, which nobody has."""
+    """Return the best inference over all epochs, chosen by the training gold (an oracle)."""
     return [100 * max(epoch["scores"]["inference"] for epoch in run["history"]) for run in runs]
 
 
 def methods_table(runs: FinishedRuns, task: str, rows: Sequence[str], seeds: int) -> str:
-    """One line per method: student, teacher, inference at the chosen epoch; for tags the strict scores, too."""
+    """Return one line per method: student, teacher, inference at the chosen epoch; for tags also the strict scores."""
     found = [(row, runs.row_runs(task, row, seeds=seeds)) for row in rows]
     strict = ["inference, strict"] if task == "ner" else []
     columns = ["method", "seeds", "student", "teacher", "inference", *strict, "oracle inference", "epoch", "seconds"]
@@ -68,7 +68,7 @@ def _method_cells(task: str, row: str, runs: Runs) -> list[object]:
 
 
 def comparisons(task: str) -> list[tuple[str, str, str]]:
-    """Which part of which row is compared with which other row, or with the student of that row."""
+    """Return which part of which row is compared with which other row, or with the student of the same row."""
     if task == "ner":
         return [(part, "logic-lncl", "aggnet") for part in ("student", "teacher", "inference")]
     return [
@@ -86,7 +86,7 @@ def comparisons(task: str) -> list[tuple[str, str, str]]:
 
 
 def difference_table(runs: FinishedRuns, task: str, seeds: int) -> str:
-    """Paired differences, seed by seed."""
+    """Return the table of paired differences by seed."""
     metric = headline(task)
     lines = []
     for part, first, second in comparisons(task):
@@ -106,7 +106,7 @@ def difference_table(runs: FinishedRuns, task: str, seeds: int) -> str:
 
 
 def tagger_table(runs: FinishedRuns, rows: Sequence[str], seeds: int) -> str:
-    """The tagger of `--preset ner`, and what each of its parts is worth."""
+    """Return the table of the tagger of `--preset ner` without each of its parts."""
     found = [(row, runs.row_runs("ner", row, seeds=seeds)) for row in rows]
     columns = ["method", "seeds", "dev teacher", "student", "teacher", "inference", "epoch"]
     lines = []
@@ -119,7 +119,7 @@ def tagger_table(runs: FinishedRuns, rows: Sequence[str], seeds: int) -> str:
 
 
 def part_table(runs: FinishedRuns, rows: Sequence[str], seeds: int) -> str:
-    """Paired differences of the tagger, the first row, to each other one, seed by seed."""
+    """Return the paired differences by seed between the full tagger (first row) and each other row."""
     whole, lines = runs.row_runs("ner", rows[0], seeds=seeds), []
     for row in rows[1:]:
         own, other = pair_by_seed(whole, runs.row_runs("ner", row, seeds=seeds))
@@ -133,7 +133,7 @@ def part_table(runs: FinishedRuns, rows: Sequence[str], seeds: int) -> str:
 
 
 def stopping_table(runs: FinishedRuns, task: str, seeds: int) -> str:
-    """The teacher's test score with each stopping criterion: what it costs to stop without gold."""
+    """Return the teacher's test scores by stopping criterion, which shows the loss from stopping without gold."""
     preset = PRESET.get(task, "")
     whole = runs.row_runs(task, f"logic-lncl{preset}, all epochs", seeds=seeds)
     if not whole:
@@ -153,7 +153,7 @@ def stopping_table(runs: FinishedRuns, task: str, seeds: int) -> str:
 
 
 def chosen_epoch(scores: Sequence[float], patience: int) -> int:
-    """The epoch (from 0) that early stopping with this patience chooses."""
+    """Return the epoch (from 0) chosen by early stopping with this patience."""
     best = 0
     for epoch, score in enumerate(scores):
         if score > scores[best]:
@@ -164,7 +164,7 @@ def chosen_epoch(scores: Sequence[float], patience: int) -> int:
 
 
 def weak_table(runs: FinishedRuns, task: str, rows: Sequence[str], seeds: int) -> str:
-    """One line per method: accuracy and F1 of the second class, on test and by inference."""
+    """Return one line per method: accuracy and F1 of the second class, on the test items and by inference."""
     lines = []
     for row in rows:
         own = runs.row_runs(task, row, seeds=seeds)
@@ -179,13 +179,13 @@ def weak_table(runs: FinishedRuns, task: str, rows: Sequence[str], seeds: int) -
 
 
 def render_tagger(page: str, runs: FinishedRuns, rows: Sequence[str], seeds: int) -> str:
-    """The page with the tables of the tagger in their section."""
+    """Return the page with the tables of the tagger filled in."""
     tables = (tagger_table(runs, rows, seeds), part_table(runs, rows, seeds))
     return fill_section(page, "tagger", "\n\n".join(tables))
 
 
 def render_page(page: str, runs: FinishedRuns, grid: Mapping[str, Sequence[str]], seeds: Mapping[str, int]) -> str:
-    """The page with the tables of every task in its section."""
+    """Return the page with the tables of every task filled in."""
     for task, rows in grid.items():
         if task.startswith(("weak", "labelme")):
             page = fill_section(page, task, weak_table(runs, task, rows, seeds[task]))

@@ -1,4 +1,4 @@
-"""Measuring on a noisy machine: the best of several runs, each in a process of its own where memory counts."""
+"""Measurements on a noisy machine: the best of several runs, in separate processes if memory is measured."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 
 
 @dataclass(frozen=True)
 class Measurement:
-    """The best of several runs: seconds, and the peak of memory in GiB."""
+    """Best of several runs: seconds, and peak memory in GiB."""
 
     seconds: float
     gibibytes: float
 
 
 def best_process(python: str | Path, setup: str, body: str, *, repeats: int, timeout: float = 600) -> Measurement:
-    """Run code in fresh processes of an interpreter; only the body is timed. The quickest run counts."""
+    """Run code in fresh processes of an interpreter and return the best run; only the body is timed."""
     runs = []
     for _ in range(repeats):
         script = MEASURE.format(setup=setup, body=body)
@@ -43,7 +43,7 @@ def best_process(python: str | Path, setup: str, body: str, *, repeats: int, tim
 
 
 def best_seconds(work: Callable[[], object], *, repeats: int, clock: Callable[[], float] = time.perf_counter) -> float:
-    """The shortest time of some calls in this process, by the wall's clock or another one."""
+    """Return the shortest time of several calls in this process, by the wall clock or another clock."""
     seconds = []
     for _ in range(repeats):
         begin = clock()
@@ -53,7 +53,7 @@ def best_seconds(work: Callable[[], object], *, repeats: int, clock: Callable[[]
 
 
 def describe_machine() -> str:
-    """The day, the size of the machine and the version of Python, to print beside figures."""
+    """Return the date, the size of the machine and the version of Python, to print next to figures."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     day = dt.datetime.now(tz=dt.UTC).date()
     return f"{day}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}"

@@ -1,11 +1,11 @@
-"""Labels bought one batch after the other: how many it takes to be as right as with all of them.
+"""Measure how many labels, bought batch by batch, are needed to reach the accuracy with all labels.
 
-    python -m benchmarks.next_label              # measures what is missing, prints the tables
+    python -m benchmarks.next_label              # measure what is missing and print the tables
 
-From each public set one random label per item is known; the others are bought in batches, as far as they exist: at
-random, by `next` (which item and by whom, among those whose label exists) and by ActiveLab (cleanlab, in the peers'
-environment; it ranks items, given our beliefs as pred_probs; which annotator is then random). After each batch
-everything is fitted again by the ensemble. Beside it: what batches were predicted to gain, and what came true.
+For each public data set, one random label per item is known. The others are bought in batches from the existing labels:
+at random, by `next` (which chooses item and annotator), or by ActiveLab (cleanlab, in the peers' environment; it ranks
+items, given our beliefs as pred_probs, and the annotator is random). After each batch, the ensemble is refitted. A
+second table compares the predicted gain of batches with the real gain.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ SETS = (
     "truth/music_genre", "truth/labelme", "truth/trec", "truth/adult2",
 )  # fmt: skip
 REDUNDANT = SETS[:6]
-"""Sets with ten labels per item or more: enough of them to know half and to buy a fifth, for the forecast."""
+"""Data sets with at least ten labels per item, of which half can be known and a fifth bought for the forecast."""
 METHOD = Ensemble(convergence=Convergence(tolerance=1e-5))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Market:
-    """What is known and what can be bought.
+    """Known labels, and labels that can be bought.
 
     Attributes:
         labels: All labels of the set.
         bought: bought[n], whether label n is known.
-        estimate: What is believed by the labels that are known.
+        estimate: Estimate from the known labels.
         rng: Random number generator.
     """
 
@@ -74,24 +74,24 @@ class Market:
 
     @property
     def known(self) -> CrowdLabels:
-        """The labels that are known."""
+        """Return the known labels."""
         return self.labels.take(self.bought.astype(bool))
 
 
 def buy_at_random(market: Market, count: int) -> Ints:
-    """Labels at random."""
+    """Buy random labels."""
     return market.rng.permutation(np.flatnonzero(market.bought == 0))[:count]
 
 
 def buy_next(market: Market, count: int) -> Ints:
-    """The items of the largest gains, an item again only if half of that is more than any other's; by who says most."""
+    """Buy the labels with the largest gains by the most informative annotators; repeated labels count half."""
     known = market.known
     skills = annotator_skills(known, market.estimate)
     gains = spread(item_gains(known, market.estimate, skills))
     offered = np.flatnonzero(market.bought == 0)
     unit, annotator = market.labels.unit[offered], market.labels.annotator[offered]
     worth = pair_information(market.estimate.beliefs[unit], skills.confusion[annotator])
-    # Within an item the label that says most is the first to be bought, and so on
+    # Within an item, labels are bought in the order of their information
     order = np.lexsort((-worth, unit))
     first = np.concatenate([[0], np.flatnonzero(np.diff(unit[order])) + 1])
     place = np.empty(len(order), dtype=np.int64)
@@ -101,7 +101,7 @@ def buy_next(market: Market, count: int) -> Ints:
 
 
 def pair_information(q: Floats, confusion: Floats) -> Floats:
-    """information[p] in nats of a label with confusion[p, m, n] about a unit with beliefs q[p, m]."""
+    """Return information[p] in nats of a label with confusion[p, m, n] about a unit with beliefs q[p, m]."""
     label = np.einsum("pm,pmn->pn", q, confusion)
     entropy = -np.einsum("pmn,pmn->pm", confusion, safe_log(confusion))
     return np.asarray(-(label * safe_log(label)).sum(axis=1) - (q * entropy).sum(axis=1))
@@ -125,19 +125,19 @@ for line in sys.stdin:
 
 @lru_cache(maxsize=1)
 def active_lab() -> subprocess.Popen[str]:
-    """Cleanlab in the peers' environment, waiting for questions."""
+    """Start cleanlab in the peers' environment, waiting for requests."""
     return subprocess.Popen(
         [str(PEERS), "-c", ACTIVE_LAB], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
     )
 
 
 def buy_by_active_lab(market: Market, count: int) -> Ints:
-    """Items by ActiveLab's score, the lowest first, one label each, by anybody; then again from the top."""
+    """Buy one label per item by a random annotator, lowest ActiveLab score first; repeat until the batch is full."""
     known, peer = market.known, active_lab()
     asked = {"units": known.n_units, "annotators": len(known.annotators), "beliefs": market.estimate.beliefs.tolist()}
     asked |= {"unit": known.unit.tolist(), "annotator": known.annotator.tolist(), "label": known.label.tolist()}
     if peer.stdin is None or peer.stdout is None:
-        raise RuntimeError("the peer has no pipes")
+        raise RuntimeError("The peer has no pipes.")
     peer.stdin.write(json.dumps(asked) + "\n")
     peer.stdin.flush()
     score = np.array(json.loads(peer.stdout.readline()))
@@ -158,7 +158,7 @@ ORDERS: dict[str, Callable[[Market, int], Ints]] = {
 
 
 def first_labels(labels: CrowdLabels, rng: np.random.Generator) -> Ints:
-    """bought[n]: one random label of each item."""
+    """Return bought[n]: one random label of each item."""
     order = rng.permutation(labels.n_labels)
     _, first = np.unique(labels.unit[order], return_index=True)
     bought = np.zeros(labels.n_labels, dtype=np.int64)
@@ -167,7 +167,7 @@ def first_labels(labels: CrowdLabels, rng: np.random.Generator) -> Ints:
 
 
 def buy_all(name: str, order: str, seed: int) -> Figures:
-    """The number of labels known and the share of right answers after each batch."""
+    """Return the number of known labels and the share of right answers after each batch."""
     data = load_benchmark(name)
     labels, truth = one_label_each(data.labels), np.asarray(data.corpus.gold)
     rng = np.random.default_rng(seed)
@@ -186,25 +186,25 @@ def buy_all(name: str, order: str, seed: int) -> Figures:
 
 
 def one_label_each(labels: CrowdLabels) -> CrowdLabels:
-    """The first label of every annotator for every item: who labelled an item twice can be asked once."""
+    """Return the first label of every annotator for every item, since an annotator can be asked once."""
     _, _, pair = labels.annotations()
     _, first = np.unique(pair, return_index=True)
     return labels.take(np.sort(first))
 
 
 def score(estimate: Estimate, truth: Ints) -> float:
-    """The share of right answers among the items with gold."""
+    """Return the share of right answers among the items with gold."""
     return float((estimate.answer == truth)[truth >= 0].mean())
 
 
 def labels_needed(counts: Sequence[int], accuracy: Floats, slack: float) -> int:
-    """The number of labels from which on the mean accuracy stays at that of all labels, or above, up to a slack."""
+    """Return the number of labels from which the mean accuracy stays within a slack of that of all labels."""
     below = np.flatnonzero(accuracy < accuracy[-1] - slack - 1e-9)
     return int(counts[int(below[-1]) + 1]) if len(below) else int(counts[0])
 
 
 def print_sets(sets: Sequence[str], orders: Sequence[str], runs: int) -> None:
-    """How many labels each order needs: to be as right as with all labels, and to be so within a quarter of a point."""
+    """Print how many labels each order needs: for the accuracy of all labels, and for 0.25 points less."""
     found: dict[str, dict[str, tuple[Sequence[int], Floats]]] = {}
     for name in sets:
         found[name] = {}
@@ -225,7 +225,7 @@ def print_sets(sets: Sequence[str], orders: Sequence[str], runs: int) -> None:
 
 
 def print_predictions(file: FiguresFile, sets: Sequence[str]) -> None:
-    """What batches were predicted to gain and what came true: simulated crowds of 10,000 items, then real sets."""
+    """Print the predicted and the real gain of batches: simulated crowds of 10,000 items, then real data sets."""
     print("\n| crowd | labels bought | predicted (mistakes removed) | came true | ratio |")
     print("|---|---|---|---|---|")
     for (name, (draw, dependence)), method in product(SIMULATED.items(), SIMULATED_METHODS):
@@ -245,7 +245,7 @@ def _print_prediction(name: str, count: int, found: Figures) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """A simulated crowd that goes on labelling: `ask` gives the labels of units by annotators."""
+    """Simulated crowd that can be asked for more labels: `ask` returns the labels of units by annotators."""
 
     labels: CrowdLabels
     truth: Ints
@@ -253,20 +253,20 @@ class Crowd:
 
 
 def independent(classes: int, each: float) -> Crowd:
-    """Annotators who err independently of each other."""
+    """Return a crowd of annotators who err independently of each other."""
     rng = np.random.default_rng(classes)
     drawn = simulate_crowd(rng, units=10_000, annotators=100, classes=classes, labels_per_unit=each)
     return _crowd(rng, drawn)
 
 
 def hard() -> Crowd:
-    """A crowd on which majority vote fails."""
+    """Return a crowd on which majority vote fails."""
     rng = np.random.default_rng(9)
     return _crowd(rng, simulate_hard_crowd(rng, rng.integers(3, size=10_000).astype(np.int32), 3, annotators=100))
 
 
 def traps(share: float, classes: int = 3, each: float = 5) -> Crowd:
-    """On a share of the items everybody tends to the same wrong class, more or less."""
+    """Return a crowd in which, for a share of the items, most annotators tend to the same wrong class."""
     rng = np.random.default_rng(1)
     drawn = simulate_crowd(rng, units=10_000, annotators=100, classes=classes, labels_per_unit=each)
     decoy = (drawn.truth + rng.integers(1, classes, size=10_000)) % classes
@@ -310,11 +310,11 @@ other draws, some with the same settings, with an eye on these (docs/decisions/0
 
 SIMULATED_METHODS = ("dawid-skene", "ensemble")
 DRAWS = 5
-"""How often the labels of a batch are drawn: what a single draw removes varies by a tenth."""
+"""Number of draws of the labels of a batch, since the gain of a single draw varies by a tenth."""
 
 
 def predict_simulated(draw: Callable[[], Crowd], dependence: Dependence | None, *, count: int, method: str) -> Figures:
-    """What a batch of a simulated crowd is predicted to remove, and what it removes: mean over draws of its labels."""
+    """Return the predicted and the real gain of a batch for a simulated crowd: mean over draws of its labels."""
     crowd, fitted = draw(), configured_method(method, dependence=dependence)
     estimate = infer_calibrated(fitted, crowd.labels, dependence=dependence)
     batch = choose_next(crowd.labels, estimate, annotator_skills(crowd.labels, estimate), count=count)
@@ -327,7 +327,7 @@ def predict_simulated(draw: Callable[[], Crowd], dependence: Dependence | None, 
 
 
 def _bought(crowd: Crowd, batch: NextLabels) -> CrowdLabels:
-    """The labels of a crowd with those of a batch."""
+    """Return the labels of a crowd with those of a batch added."""
     labels, asked = crowd.labels, crowd.ask(batch.item, batch.annotator)
     return replace(
         labels,
@@ -338,7 +338,7 @@ def _bought(crowd: Crowd, batch: NextLabels) -> CrowdLabels:
 
 
 def predict_real(name: str, seed: int) -> Figures:
-    """The same on a real set: half its labels are known, a fifth more are bought by `next`, as far as they exist."""
+    """Return the predicted and the real gain on a real data set: half of its labels are known, a fifth is bought."""
     data = load_benchmark(name)
     labels, truth = one_label_each(data.labels), np.asarray(data.corpus.gold)
     rng = np.random.default_rng(seed)
@@ -355,7 +355,7 @@ def predict_real(name: str, seed: int) -> Figures:
 
 
 def predicted_gain(known: CrowdLabels, estimate: Estimate, labels: CrowdLabels, rows: Ints, counted: Any) -> float:
-    """What labels of given annotators are predicted to remove, over the units that are counted."""
+    """Return the predicted gain of labels of given annotators, over the selected units."""
     gain = batch_gains(known, estimate, annotator_skills(known, estimate), labels.unit[rows], labels.annotator[rows])
     return float(gain[counted[labels.unit[rows]]].sum())
 
@@ -366,7 +366,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sets", choices=SETS, nargs="*", default=SETS)
     parser.add_argument("--orders", choices=list(ORDERS), nargs="*", default=list(ORDERS))
     parser.add_argument("--runs", type=int, default=RUNS)
-    parser.add_argument("--predictions", action="store_true", help="print predicted beside real gains instead")
+    parser.add_argument("--predictions", action="store_true", help="compare predicted and real gains instead")
     chosen = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     if chosen.predictions:

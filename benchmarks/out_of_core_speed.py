@@ -1,11 +1,12 @@
-"""Ten iterations of Dawid-Skene over labels that do not fit into memory, whole command, and its peak of memory.
+"""Measure ten iterations of Dawid-Skene on labels larger than memory: time and peak memory of the whole command.
 
     python -m benchmarks.out_of_core_speed FOLDER [--labels 1e8] [--memory 3GiB] [--beside 1e7] [--seed 0] [--keep]
 
-Generates labels with names of text (five classes, five labels an item, 10,000 annotators who are right 4 to 9 times in
-10, rows in random order within a file) as Parquet files in FOLDER, and runs `crowdlogic aggregate -m dawid-skene` over
-them. The resident memory of the process and its children is watched. Beside it, the same command in memory over fewer
-labels: what is compared is seconds a label. What was generated is deleted in the end unless it is to be kept.
+Simulated labels (names are text; five classes, five labels per item, 10,000 annotators with accuracies from 0.4 to 0.9,
+rows in random order within a file) are written as Parquet files to FOLDER and aggregated by `crowdlogic aggregate -m
+dawid-skene`, while the resident memory of the process and its children is watched. For comparison, the same command
+runs in memory on fewer labels. The figures are seconds per label. The files are deleted at the end unless --keep is
+given.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from crowdlogic.numerics.arrays import Floats
 
 CLASSES, EACH, ANNOTATORS, ITERATIONS = 5, 5, 10_000, 10
 ROWS = 5_000_000
-"""Labels of one file."""
+"""Number of labels per file."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a command took: seconds by the wall's clock and of the processor, bytes of resident memory at its peak."""
+    """Cost of a command: wall-clock and CPU seconds, and peak resident memory in bytes."""
 
     labels: int
     seconds: float
@@ -44,12 +45,12 @@ class Run:
 
     @property
     def each(self) -> float:
-        """Seconds of the wall's clock per million labels."""
+        """Wall-clock seconds per million labels."""
         return self.seconds / self.labels * 1e6
 
 
 def generate(folder: Path, labels: int, seed: int) -> Path:
-    """Parquet files of labels in a folder; files that are there already are kept."""
+    """Write Parquet files of labels to a folder; existing files are kept."""
     folder.mkdir(parents=True, exist_ok=True)
     skill = np.random.default_rng(seed).uniform(0.4, 0.9, ANNOTATORS)
     for at, first in enumerate(range(0, labels // EACH, ROWS // EACH)):
@@ -61,7 +62,7 @@ def generate(folder: Path, labels: int, seed: int) -> Path:
 
 
 def _labels(rng: np.random.Generator, first: int, units: int, skill: Floats) -> pl.DataFrame:
-    """Labels of a run of items, each by different annotators."""
+    """Return labels of consecutive items, each by different annotators."""
     unit = np.repeat(np.arange(units), EACH)
     start, step = rng.integers(ANNOTATORS, size=units), rng.integers(1, ANNOTATORS // EACH, size=units)
     annotator = (start[unit] + np.tile(np.arange(EACH), units) * step[unit]) % ANNOTATORS
@@ -74,7 +75,7 @@ def _labels(rng: np.random.Generator, first: int, units: int, skill: Floats) -> 
 
 
 def run_command(source: Path, out: Path, labels: int, memory: str | None) -> Run:
-    """Run the whole command, and watch its memory."""
+    """Run the whole command and watch its memory."""
     words = [sys.executable, "-m", "crowdlogic", "aggregate", str(source), "-o", str(out), "-m", "dawid-skene"]
     words += ["--iterations", str(ITERATIONS)] + ([] if memory is None else ["--memory", memory])
     before, begin, peak = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter(), 0
@@ -90,7 +91,7 @@ def run_command(source: Path, out: Path, labels: int, memory: str | None) -> Run
 
 
 def _family(pid: int) -> list[int]:
-    """A process and all that it started."""
+    """Return a process and all its descendants."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
@@ -106,21 +107,23 @@ def _resident(pid: int) -> int:
 
 
 def in_one_file(source: Path, out: Path) -> Path:
-    """The labels of a folder as one file."""
+    """Write the labels of a folder as one file."""
     if not out.exists():
         pl.scan_parquet(source / "*.parquet").sink_parquet(out)
     return out
 
 
 def main() -> None:
-    """Generate, measure and print."""
+    """Generate labels, measure and print."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("folder", type=Path, help="Where to generate the labels.")
+    options.add_argument("folder", type=Path, help="Folder for the generated labels.")
     options.add_argument("--labels", type=float, default=1e8)
-    options.add_argument("--beside", type=float, default=1e7, help="Labels of the command in memory; 0 for none.")
+    options.add_argument(
+        "--beside", type=float, default=1e7, help="Number of labels for the command in memory; 0 to skip it."
+    )
     options.add_argument("--memory", default="3GiB")
     options.add_argument("--seed", type=int, default=0)
-    options.add_argument("--keep", action="store_true", help="Keep what was generated.")
+    options.add_argument("--keep", action="store_true", help="Keep the generated files.")
     chosen = options.parse_args()
     many, few, folder = int(chosen.labels), int(chosen.beside), chosen.folder
     runs: dict[str, Run] = {}

@@ -1,9 +1,9 @@
-"""Patterns: a wide Parquet file to parameters and an answer for every pattern, beside DuckDB's bare GROUP BY.
+"""Measure patterns: from a wide Parquet file to an answer for every pattern, against a plain GROUP BY in DuckDB.
 
     python -m benchmarks.patterns_speed --items 1e9 --folder build/patterns
 
-Five judges, five classes, 3 % of the cells empty, strings. The file is written first (and kept for the next run, unless
---remove is given). Every figure is of a process of its own: wall-clock and processor seconds, two threads.
+The data are simulated: five judges, five classes, 3 % empty cells, strings. The file is written first, and kept for the
+next run unless --remove is given. Every figure comes from a separate process: wall-clock and CPU seconds, two threads.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ import pyarrow.parquet as pq
 JUDGES = [f"judge_{j}" for j in range(5)]
 CLASSES = ("excellent", "good", "fair", "poor", "wrong")
 BLOCK, POOL = 4_000_000, 1 << 16
-"""Rows drawn at once, and different rows to draw from."""
+"""Number of rows drawn at a time, and number of distinct rows to draw from."""
 
 
 def write_wide(path: Path, size: int) -> None:
-    """A wide table: rows drawn from a pool of rows that judges of different skill gave."""
+    """Write a wide table whose rows are drawn from a pool of rows labelled by judges with different skills."""
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 5, POOL)
     right = rng.random((POOL, 5)) < np.array([0.9, 0.8, 0.7, 0.6, 0.5])
     pool = np.where(right, truth[:, None], rng.integers(0, 5, (POOL, 5))).astype(np.int8)
     pool[rng.random(pool.shape) < 0.03] = -1
     names = pa.array(CLASSES)
-    coded = pa.dictionary(pa.int8(), pa.string())  # written as strings, which Parquet encodes by a dictionary
+    coded = pa.dictionary(pa.int8(), pa.string())  # strings, which Parquet stores with dictionary encoding
     schema = pa.schema([("item", pa.int64()), *((name, coded) for name in JUDGES)])
     options = {"use_dictionary": JUDGES, "column_encoding": {"item": "DELTA_BINARY_PACKED"}, "store_schema": False}
     with pq.ParquetWriter(path, schema, compression="snappy", **options) as writer:
@@ -56,7 +56,7 @@ with duckdb.connect(config={"threads": 2}) as c:
 
 
 def timed(name: str, *words: str) -> tuple[float, float]:
-    """Run a command; its wall-clock and its processor seconds."""
+    """Run a command and return its wall-clock and CPU seconds."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run([sys.executable, *words], check=True)
     wall = time.perf_counter() - began
@@ -83,13 +83,13 @@ def main() -> None:
     patterns, answers = str(given.folder / "patterns.parquet"), str(given.folder / "answers.parquet")
     who, bare, ours = str(given.folder / "who.csv"), [], []
     for _ in range(2):
-        bare.append(timed("DuckDB, the bare GROUP BY", "-c", GROUP_BY, str(wide), ", ".join(JUDGES)))
+        bare.append(timed("DuckDB, plain GROUP BY", "-c", GROUP_BY, str(wide), ", ".join(JUDGES)))
         wall, cpu = timed("crowdlogic patterns", *crowdlogic, "patterns", str(wide), "--wide", "-o", patterns)
         words = ("aggregate", patterns, "--wide", "-m", "dawid-skene", "-o", answers, "--annotators", who)
         more, more_cpu = timed("crowdlogic aggregate", *crowdlogic, *words)
         ours.append((wall + more, cpu + more_cpu))
     print(f"wall {min(ours)[0] / min(bare)[0]:.2f} times, ", end="")
-    print(f"processor {min(o[1] for o in ours) / min(b[1] for b in bare):.2f} times the bare GROUP BY (best of two)")
+    print(f"processor {min(o[1] for o in ours) / min(b[1] for b in bare):.2f} times the plain GROUP BY (best of two)")
     if given.join:
         to_items = ("aggregate", str(wide), "--wide", "-m", "dawid-skene", "-o", str(given.folder / "joined.parquet"))
         timed("grouped, fitted and joined back", *crowdlogic, *to_items)

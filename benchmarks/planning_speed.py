@@ -1,4 +1,4 @@
-"""How long planning takes on 100,000 items with 500,000 labels: a warm re-fit, the order of review, the next labels.
+"""Measure the time of planning on 100,000 items with 500,000 labels: a refit, the order of review, the next labels.
 
 python -m benchmarks.planning_speed
 """
@@ -42,13 +42,13 @@ def main() -> None:
     skills = annotator_skills(labels, first)
     batch = choose_next(labels, first, skills, count=300)
     steps: dict[str, Callable[[], object]] = {
-        f"warm re-fit of Dawid-Skene with {DECIDED} decisions": lambda: refit(method, labels, first, decisions),
-        "the committee, once for a table of labels": lambda: make_committee(labels, first),
-        "expected mistakes removed, of every item": lambda: expected_mistakes_removed(
+        f"refit of Dawid-Skene with {DECIDED} decisions": lambda: refit(method, labels, first, decisions),
+        "creation of the committee, once per set of labels": lambda: make_committee(labels, first),
+        "expected mistakes removed, for every item": lambda: expected_mistakes_removed(
             labels, first, decisions=decisions, before=committee
         ),
         "a queue of 50 items": lambda: make_queue(removed, labels, open_items=~decisions.items(labels), length=50),
-        "300 labels to buy next": lambda: choose_next(labels, first, annotator_skills(labels, first), count=300),
+        "choice of 300 further labels": lambda: choose_next(labels, first, annotator_skills(labels, first), count=300),
         "the forecast": lambda: make_forecast(labels, first, skills, batch),
     }
     print(f"{labels.n_labels:,} labels of {ITEMS:,} items by {ANNOTATORS} annotators, {CLASSES} classes\n")

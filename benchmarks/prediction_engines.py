@@ -1,11 +1,11 @@
-"""Prediction of many texts: one process, and engines with two workers.
+"""Measure predictions for many texts: in one process, and on engines with two workers.
 
     PYTHONPATH=src .venv-engines/bin/python -m benchmarks.prediction_engines [--texts 1e6] [--engines ray,spark]
 
-Trains the linear model with a rule on 2,000 simulated reviews, writes random texts of 20 words to Parquet, and runs the
-command `crowdlogic predict` without an engine, and with each engine and two workers, each in a process of its own with
-one thread per process. Prints seconds (best of `--repeats`), peak memory of the command and its children, how many
-times an engine is as fast as one process, and the largest difference between the probabilities.
+The script trains the linear model with a rule on 2,000 simulated reviews and writes random texts of 20 words to
+Parquet. Then it runs `crowdlogic predict` without an engine, and with each engine and two workers, with one thread per
+process. It prints seconds (best of `--repeats`), the peak memory of the command and its children, the speed-up of an
+engine over one process, and the largest difference between the probabilities.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_
 
 
 def write_inputs(home: Path, size: int) -> None:
-    """A run in the folder `run`, and random texts in `items.parquet`."""
+    """Write a run to the folder `run`, and random texts to `items.parquet`."""
     crowd = simulate_sentiment(0, items=2000, annotators=20)
     data = TrainingData(corpus=crowd.corpus, labels=crowd.labels, rules=parse_rules(RULE))
     train_run(home / "run", LogicLNCL(limits=TrainingLimits(epochs=3, held_out=None)), data)
@@ -44,7 +44,7 @@ def write_inputs(home: Path, size: int) -> None:
 
 
 def children_of(process: int) -> list[int]:
-    """The processes that descend from a process, itself included."""
+    """Return the descendants of a process, including itself."""
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -59,7 +59,7 @@ def children_of(process: int) -> list[int]:
 
 
 def resident_bytes(process: int) -> int:
-    """The resident memory of a process without pages that it shares, such as Ray's object store."""
+    """Return the resident memory of a process, excluding shared pages such as Ray's object store."""
     try:
         fields = Path(f"/proc/{process}/statm").read_text().split()
     except OSError:
@@ -68,7 +68,7 @@ def resident_bytes(process: int) -> int:
 
 
 def run_command(home: Path, out: str, *words: str) -> tuple[float, int]:
-    """Seconds of `crowdlogic predict`, and the peak memory of it and its children, looked at five times a second."""
+    """Return the seconds of `crowdlogic predict`, and the peak memory of its processes, sampled five times a second."""
     command = [sys.executable, "-m", "crowdlogic", "predict", "run", "items.parquet", "-o", out, *words]
     began, peak, ended = time.perf_counter(), 0, threading.Event()
     paths = os.pathsep.join(filter(None, [str(Path("src").resolve()), os.environ.get("PYTHONPATH", "")]))
@@ -93,7 +93,7 @@ def run_command(home: Path, out: str, *words: str) -> tuple[float, int]:
 
 
 def main() -> None:
-    """Print a table."""
+    """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", type=float, default=1e6)
     parser.add_argument("--engines", default="ray,spark")

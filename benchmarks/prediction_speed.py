@@ -1,9 +1,9 @@
-"""The time for one text or one sentence, with a run that is loaded, and with its exports: the median on one core.
+"""Measure the time to predict one text or sentence, with a loaded run and with its exports: the median on one core.
 
     OMP_NUM_THREADS=1 python -m benchmarks.prediction_speed [--repeats 200]
 
 The linear model over 2,000 simulated reviews, alone and with a rule; the tagger of the paper (512 filters) over 500
-simulated sentences. Every text is another one. The table goes into docs/how-to/production.md.
+simulated sentences. Every text is different. The table goes into docs/how-to/production.md.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from crowdlogic.learning.method import TrainingData
 PAGE = Path("docs/how-to/production.md")
 CONTRAST = "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)"
 BARS = {"linear": 5.0, "tagger": 20.0}
-"""Milliseconds that one text may take."""
+"""Time limit for one text, in milliseconds."""
 
 
 def median_milliseconds(work: Callable[[Any], object], items: list[Any]) -> float:
-    """The median time of one call, each with another item."""
+    """Return the median time of one call, each with a different item."""
     work(items[0])
     seconds = []
     for item in items:
@@ -49,18 +49,18 @@ def median_milliseconds(work: Callable[[Any], object], items: list[Any]) -> floa
 
 
 def predict_one(predict: Callable[[list[Any]], object], item: Any) -> object:
-    """The prediction for a list of one item."""
+    """Return the prediction for a list of one item."""
     return predict([item])
 
 
 def train(folder: Path, classifier: Any, crowd: Any, rules: str | None) -> None:
-    """A short fit: what is measured does not depend on how good it is."""
+    """Return a short fit, since the quality of the fit does not affect the times."""
     data = TrainingData(corpus=crowd.corpus, labels=crowd.labels, rules=None if rules is None else parse_rules(rules))
     train_run(folder, LogicLNCL(classifier=classifier, limits=TrainingLimits(epochs=1, held_out=None)), data)
 
 
 def measure(home: Path, repeats: int) -> list[tuple[object, ...]]:
-    """A row for each model and each way to use it."""
+    """Return one row per model and way to use it."""
     reviews, tagged = simulate_sentiment(0, items=2000, annotators=20), simulate_ner(0, items=500, annotators=8)
     texts = list(simulate_sentiment(1, items=repeats, annotators=2).corpus.texts or ())
     corpus = simulate_ner(1, items=repeats, annotators=2).corpus

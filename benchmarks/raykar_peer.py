@@ -1,10 +1,10 @@
-"""Raykar's method beside scikit-activeml's AnnotatorLogisticRegression, on the same simulated data.
+"""Compare Raykar's method with scikit-activeml's AnnotatorLogisticRegression on the same simulated data.
 
     python -m benchmarks.raykar_peer [--peers PYTHON] [--rounds 20] [--units 1000]
 
-Both make the same rounds of EM with the same priors, so they should differ by what their optimisers leave. PYTHON is an
-interpreter that has scikit-activeml; it runs in a process of its own, and imports nothing of ours. Prints the share of
-equal labels and the largest differences of confusion matrices and of predictions.
+Both run the same number of EM iterations with the same priors, so the results should only differ by the tolerances of
+their optimisers. PYTHON is an interpreter with scikit-activeml; it runs in a separate process, which does not import
+crowdlogic. Prints the share of equal labels and the largest differences in confusion matrices and predictions.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ print(version("scikit-activeml"))
 
 
 def simulate_data(units: int, classes: int, seed: int) -> tuple[Corpus, CrowdLabels]:
-    """Clouds of points around the centre of their class, labelled by annotators of many characters."""
+    """Return clusters of points around class centres, labelled by annotators of various characters."""
     rng = np.random.default_rng(seed)
     crowd = simulate_crowd(rng, units=units, annotators=10, classes=classes, labels_per_unit=4)
     centres = rng.normal(scale=1.5, size=(classes, 4))
@@ -58,7 +58,7 @@ def simulate_data(units: int, classes: int, seed: int) -> tuple[Corpus, CrowdLab
 
 
 def fit_ours(corpus: Corpus, labels: CrowdLabels, rounds: int) -> Mapping[str, Floats]:
-    """Predictions and confusion matrices of Raykar."""
+    """Return the predictions and confusion matrices of Raykar."""
     method = Raykar(
         Linear(ridge=RIDGE, steps=500),
         doubt=0.0,
@@ -70,7 +70,7 @@ def fit_ours(corpus: Corpus, labels: CrowdLabels, rounds: int) -> Mapping[str, F
 
 
 def fit_peer(python: str, corpus: Corpus, labels: CrowdLabels, rounds: int) -> tuple[Mapping[str, Floats], str]:
-    """Predictions and confusion matrices of the peer, and its version."""
+    """Return the predictions and confusion matrices of the peer, and its version."""
     votes = np.full((labels.n_units, len(labels.annotators)), -1)
     votes[labels.unit, labels.annotator] = labels.label
     options = [labels.n_classes, rounds, 1 + SMOOTHING, TRUST, RIDGE * labels.n_units]
@@ -84,7 +84,7 @@ def fit_peer(python: str, corpus: Corpus, labels: CrowdLabels, rounds: int) -> t
 
 
 def compare(python: str, *, units: int, classes: int, seed: int, rounds: int) -> str:
-    """One line that says how far the peer's results are from ours."""
+    """Return one line with the differences between the peer's results and ours."""
     corpus, labels = simulate_data(units, classes, seed)
     own = fit_ours(corpus, labels, rounds)
     other, version = fit_peer(python, corpus, labels, rounds)
@@ -97,11 +97,11 @@ def compare(python: str, *, units: int, classes: int, seed: int, rounds: int) ->
 
 
 def main() -> None:
-    """Compare on two and four classes, three seeds each."""
+    """Compare on two and four classes, with three seeds each."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--peers", default=str(PEERS), help="A python with scikit-activeml.")
-    options.add_argument("--rounds", type=int, default=20, help="Rounds of EM.")
-    options.add_argument("--units", type=int, default=1000, help="How many items.")
+    options.add_argument("--peers", default=str(PEERS), help="Python interpreter with scikit-activeml.")
+    options.add_argument("--rounds", type=int, default=20, help="Number of EM iterations.")
+    options.add_argument("--units", type=int, default=1000, help="Number of items.")
     chosen = options.parse_args()
     for classes in (2, 4):
         for seed in range(3):

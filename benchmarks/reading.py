@@ -1,9 +1,9 @@
-"""Reading, validating and voting on a csv of 10 million labels, beside pandas and crowd-kit.
+"""Measure reading, validation and voting on a csv file of 10 million labels, against pandas and crowd-kit.
 
     python -m benchmarks.reading [--labels 10000000] [--repeats 3]
 
 crowdlogic reads the file, checks every row against the input contract and votes; the peer reads it with pandas and
-votes with crowd-kit's MajorityVote. Each runs in a process of its own; imports are not counted for either.
+votes with crowd-kit's MajorityVote. Each runs in a separate process; imports are not counted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PEER = (
 
 
 def write_labels(path: Path, count: int, *, seed: int = 0) -> None:
-    """A csv of distinct (item, annotator) pairs: 5 labels an item, 10,000 annotators, 5 classes, ids of text."""
+    """Write a csv file of distinct (item, annotator) pairs: 5 labels per item, 10,000 annotators, 5 classes."""
     rng = np.random.default_rng(seed)
     table = pl.DataFrame(
         {

@@ -1,10 +1,10 @@
-"""How long a report of many labels takes, how large its page is, and how soon a browser shows it.
+"""Measure how long a report of many labels takes, the size of its page, and how soon a browser shows it.
 
     python -m benchmarks.report_speed                                  # 100,000 items, 500,000 labels, simulated
     CROWDLOGIC_DATA=... python -m benchmarks.report_speed --benchmark ner_conll_mturk
 
-Seconds are processor time, so that a busy machine matters little; the browser's are wall-clock time, as the browser
-reports it, and need an installed Chromium.
+Seconds are CPU time, which depends little on the load of the machine. The browser's times are wall-clock times reported
+by the browser, and need an installed Chromium.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from crowdlogic.reporting.report import make_report, to_json
 from crowdlogic.truth.methods import truth_method
 
 WORDS = ("the", "plot", "is", "slow", "but", "grand", "and", "nobody", "would", "leave", "before", "its", "end")
-"""The vocabulary of simulated texts."""
+"""Vocabulary of simulated texts."""
 TEXT_LENGTH = 60
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ addEventListener("load", () => setTimeout(() => {
 
 
 def simulate_inputs(items: int, labels: int, annotators: int) -> ReportInputs:
-    """A simulated crowd with texts, gold and the estimate of Dawid-Skene."""
+    """Return a simulated crowd with texts, gold and the estimate of Dawid-Skene."""
     rng = np.random.default_rng(0)
     crowd = simulate_crowd(rng, units=items, annotators=annotators, classes=3, labels_per_unit=labels / items)
     words = rng.integers(0, len(WORDS), (items, TEXT_LENGTH))
@@ -59,26 +59,26 @@ def simulate_inputs(items: int, labels: int, annotators: int) -> ReportInputs:
 
 
 def load_inputs(name: str) -> ReportInputs:
-    """A data set of the paper with the estimate of Dawid-Skene."""
+    """Return a data set of the paper with the estimate of Dawid-Skene."""
     given = load_benchmark(name)
     return inputs_from_estimate(truth_method("dawid-skene").infer(given.labels), given.labels, given.corpus)
 
 
 def with_seconds(work: Callable[[], T]) -> tuple[T, float]:
-    """What a call returns, and the seconds of processor time that it took."""
+    """Return the result of a call, and its CPU seconds."""
     began = time.process_time()
     return work(), time.process_time() - began
 
 
 def usable_after(page: str) -> dict[str, float] | None:
-    """Milliseconds until the page is parsed, and until its script is through, by the browser; None without one."""
+    """Return the browser's milliseconds until the page is parsed, and until its script has run; None without one."""
     browser = next((path for path in map(shutil.which, BROWSERS) if path), None)
     if browser is None:
         return None
     policy = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
     with tempfile.TemporaryDirectory(prefix="crowdlogic-speed-", ignore_cleanup_errors=True) as home:
         file = Path(home) / "page.html"
-        # The measuring script comes last, so that the page's own is through when it runs; the policy would refuse it.
+        # The measuring script comes last, so that it runs after that of the page; the security policy would block it.
         file.write_text(policy.sub("", page).replace("</body>", f"<script>{LOOKING}</script></body>"), encoding="utf-8")
         sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         options = ["--headless", "--disable-gpu", "--no-first-run", "--timeout=60000", "--dump-dom"]
@@ -89,14 +89,14 @@ def usable_after(page: str) -> dict[str, float] | None:
 
 
 def main() -> None:
-    """Make the report, its page and its JSON; open the page."""
+    """Compute the report, its page and its JSON; open the page."""
     wanted = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     wanted.add_argument("--items", type=int, default=100_000)
     wanted.add_argument("--labels", type=int, default=500_000)
     wanted.add_argument("--annotators", type=int, default=1000)
-    wanted.add_argument("--benchmark", help="a data set in CROWDLOGIC_DATA instead")
+    wanted.add_argument("--benchmark", help="use a data set in CROWDLOGIC_DATA instead")
     given = wanted.parse_args()
-    load_pages()  # imports are not what is measured
+    load_pages()  # do not measure imports
     made = (
         load_inputs(given.benchmark)
         if given.benchmark

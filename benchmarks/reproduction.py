@@ -21,7 +21,7 @@ TASKS = (SENTIMENT, NER)
 
 
 def render_page(page: str, runs: FinishedRuns) -> str:
-    """The page with every table in its section."""
+    """Return the page with every table filled in."""
     for task in TASKS:
         tables = build_tables(runs, task)
         for name in ("methods", "order", "samples", "sensitivity"):

@@ -1,10 +1,10 @@
-"""Mistakes removed by a reviewer who answers with gold, by the order in which the items are decided.
+"""Measure the mistakes removed by a reviewer who answers with gold, for several orders of the items.
 
     python -m benchmarks.review_order            # measures what is missing, prints the tables, draws the curves
 
-Eleven public sets, 20 runs each on a random four fifths of the items with gold, 100 decisions (half the items of
-bluebird), a warm re-fit with all decisions after every ten. Orders: random, lowest agreement of the votes, lowest
-confidence of the method that is fitted, and ours. The truth is only ever shown to the reviewer.
+There are 20 runs on each of eleven public data sets, each with a random 80 % of the items with gold and 100 decisions
+(half of the items for bluebird). After every ten decisions, the method is refitted from the last estimate. The orders
+are random, lowest agreement of the votes, lowest confidence of the method, and ours. Only the reviewer sees the truth.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ METHODS: dict[str, TruthMethod] = {
     "ensemble": Ensemble(convergence=CONVERGENCE),
 }
 FIXED = ("random", "lowest agreement")
-"""Orders that do not depend on what is believed: fitted again after every fifty decisions only, for their curve."""
+"""Orders that do not depend on the beliefs, which are only refitted after every fifty decisions, for the curve."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Moment:
-    """What an order may look at: the labels, what is believed and what was decided; never the truth of open items."""
+    """Input of an order: the labels, the beliefs and the decisions, without the truth of open items."""
 
     labels: CrowdLabels
     estimate: Estimate
@@ -65,23 +65,23 @@ class Moment:
 
 
 def by_chance(moment: Moment) -> Floats:
-    """Random order."""
+    """Return a random order."""
     return moment.rng.random(moment.labels.n_units)
 
 
 def by_agreement(moment: Moment) -> Floats:
-    """Lowest share of the most frequent label first."""
+    """Return the order by share of the most frequent label, lowest first."""
     votes = moment.labels.votes()
     return np.asarray(1.0 - votes.max(axis=1) / np.maximum(votes.sum(axis=1), 1.0))
 
 
 def by_confidence(moment: Moment) -> Floats:
-    """Lowest stated confidence first."""
+    """Return the order by confidence, lowest first."""
     return np.asarray(1.0 - moment.estimate.beliefs.max(axis=1))
 
 
 def by_planning(moment: Moment) -> Floats:
-    """Most expected mistakes removed first."""
+    """Return the order by expected mistakes removed, highest first."""
     return expected_mistakes_removed(
         moment.labels, moment.estimate, decisions=moment.decisions, before=moment.committee
     )
@@ -96,7 +96,7 @@ ORDERS: dict[str, Callable[[Moment], Floats]] = {
 
 
 def draw_part(labels: CrowdLabels, truth: Ints, seed: int) -> tuple[CrowdLabels, Ints]:
-    """A random four fifths of the items with gold; the others all."""
+    """Return a random 80 % of the items with gold, and all other items."""
     known = np.flatnonzero(truth >= 0)
     dropped = np.random.default_rng(1000 + seed).permutation(known)[int(len(known) * SHARE) :]
     kept = np.setdiff1d(np.arange(labels.n_units), dropped)
@@ -104,13 +104,13 @@ def draw_part(labels: CrowdLabels, truth: Ints, seed: int) -> tuple[CrowdLabels,
 
 
 def decide(labels: CrowdLabels, truth: Ints, units: Ints) -> Decisions:
-    """The decisions of a reviewer who knows the truth."""
+    """Return the decisions of a reviewer who knows the truth."""
     return Decisions(truth={labels.items[i]: labels.classes[int(truth[i])] for i in units.tolist()})
 
 
 @lru_cache(maxsize=1)
 def begin(name: str, method: str, seed: int) -> tuple[CrowdLabels, Ints, Estimate, Committee]:
-    """What all orders of a run begin with: labels, truth, the estimate before any decision, and the committee."""
+    """Return the start that all orders of a run share: labels, truth, first estimate, and the committee."""
     data = load_benchmark(name)
     labels, truth = draw_part(data.labels, np.asarray(data.corpus.gold), seed)
     estimate = refit(METHODS[method], labels, None, NO_DECISIONS)
@@ -118,7 +118,7 @@ def begin(name: str, method: str, seed: int) -> tuple[CrowdLabels, Ints, Estimat
 
 
 def review(name: str, order: str, method: str, seed: int) -> Figures:
-    """The number of wrong answers after 0, 10, 20, ... decisions; of orders that need no re-fit, 0, 50, 100."""
+    """Return the number of wrong answers after 0, 10, 20, ... decisions; 0, 50, 100 for orders without refits."""
     labels, truth, estimate, committee = begin(name, method, seed)
     known = truth >= 0
     rng = np.random.default_rng(seed)
@@ -142,7 +142,7 @@ def _mistakes(estimate: Estimate, truth: Ints) -> int:
 
 
 def measure(file: FiguresFile, method: str, sets: Sequence[str], runs: int) -> dict[str, dict[str, Floats]]:
-    """wrong[run, d] by set and order."""
+    """Return wrong[run, d] by data set and order."""
     found: dict[str, dict[str, list[Any]]] = {name: {order: [] for order in ORDERS} for name in sets}
     for name in sets:
         for seed in range(runs):
@@ -155,7 +155,7 @@ def measure(file: FiguresFile, method: str, sets: Sequence[str], runs: int) -> d
 
 
 def print_table(found: dict[str, dict[str, Floats]]) -> None:
-    """Mistakes removed, and how many times those of lowest-confidence order."""
+    """Print the mistakes removed, and their ratio to those of the order by lowest confidence."""
     print(f"| set | decisions | {' | '.join(ORDERS)} | times lowest confidence |")
     print(f"|---|---|{'---|' * (len(ORDERS) + 1)}")
     ratios = []
@@ -174,7 +174,7 @@ def print_table(found: dict[str, dict[str, Floats]]) -> None:
 
 
 def draw_curves(found: dict[str, dict[str, Floats]], method: str) -> None:
-    """docs/images/review-order-*.svg: the share of all mistakes removed after so many decisions, mean over the sets."""
+    """Draw docs/images/review-order-*.svg: the share of mistakes removed by number of decisions, mean over the sets."""
     curves = []
     for order in ORDERS:
         step = 5 * BATCH if order in FIXED else BATCH
@@ -189,7 +189,7 @@ def draw_curves(found: dict[str, dict[str, Floats]], method: str) -> None:
 
 
 def _padded(curve: Floats, length: int) -> Floats:
-    """A curve whose last value goes on where a set had fewer decisions."""
+    """Return a curve extended by its last value, for data sets with fewer decisions."""
     return np.concatenate([curve, np.full(length - len(curve), curve[-1])])
 
 
@@ -198,7 +198,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--method", choices=list(METHODS), nargs="*", default=list(METHODS))
     parser.add_argument("--runs", type=int, default=RUNS)
-    parser.add_argument("--sets", choices=SETS, nargs="*", default=SETS, help="measure some only, and draw nothing")
+    parser.add_argument(
+        "--sets", choices=SETS, nargs="*", default=SETS, help="measure only these data sets, without drawing"
+    )
     chosen = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     for method in chosen.method:

@@ -1,12 +1,12 @@
-"""How quickly a review of many items answers, how long its re-fits take, and how much memory it needs.
+"""Measure how fast a review of many items responds, how long its refits take, and its memory.
 
     python -m benchmarks.review_speed                     # 100,000 items, 500,000 labels, Dawid-Skene, simulated
 
-A server is started as a user starts it, and one client decides item after item over HTTP: the next item is asked for
-with its evidence, then decided. Every tenth decision starts a re-fit in the background, while the client goes on.
-Milliseconds are wall-clock time, as a reviewer waits. Seconds of re-fits are processor time, so that a busy machine
-matters little: of the method's warm fit alone, and of all that follows from it (the order of the queue, the verdicts on
-annotators, what changed).
+A server is started with the command, and one client decides item after item over HTTP: it requests the next item and
+its evidence, then decides. Every tenth decision starts a refit in the background, while the client continues.
+Milliseconds are wall-clock time, which a reviewer waits for. Seconds of refits are CPU time, which depends little on
+the load of the machine: for the refit of the method alone, and including everything computed from it (the order of the
+queue, the verdicts on annotators, the changes).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TEXT_LENGTH = 40
 
 
 def write_crowd(folder: Path, *, items: int, labels: int, annotators: int) -> None:
-    """A simulated crowd with texts."""
+    """Write a simulated crowd with texts."""
     rng = np.random.default_rng(0)
     crowd = simulate_crowd(rng, units=items, annotators=annotators, classes=3, labels_per_unit=labels / items)
     crowd.labels.to_frame().write_csv(folder / "labels.csv")
@@ -49,13 +49,13 @@ def write_crowd(folder: Path, *, items: int, labels: int, annotators: int) -> No
 
 
 class Client:
-    """One reviewer's script."""
+    """Client of the server that acts as one reviewer."""
 
     def __init__(self, address: str, token: str) -> None:
         self.address, self.headers = address, {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
     def ask(self, path: str, body: Any = None) -> Any:
-        """The answer of an endpoint."""
+        """Return the response of an endpoint."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.address}api/{path}", data, self.headers)
         with urllib.request.urlopen(request, timeout=120) as answer:
@@ -63,7 +63,7 @@ class Client:
 
 
 def start_server(folder: Path) -> tuple[subprocess.Popen[str], Client, float]:
-    """The server, a client, and the seconds until it listened."""
+    """Start the server; return it, a client, and the seconds until it listened."""
     files = [str(folder / "labels.csv"), "--items", str(folder / "items.csv"), "-o", str(folder / "review")]
     command = [sys.executable, "-m", "crowdlogic", "review", *files, "-m", "dawid-skene", "--no-browser", "--port", "0"]
     began = time.monotonic()
@@ -76,7 +76,7 @@ def start_server(folder: Path) -> tuple[subprocess.Popen[str], Client, float]:
 
 
 def decide_many(client: Client, count: int) -> dict[str, list[float]]:
-    """Milliseconds of every request, by kind."""
+    """Return the milliseconds of every request, by kind."""
     found: dict[str, list[float]] = {"next item": [], "evidence": [], "decision": []}
 
     def timed(kind: str, path: str, body: Any = None) -> Any:
@@ -94,14 +94,14 @@ def decide_many(client: Client, count: int) -> dict[str, list[float]]:
 
 
 def peak_memory(pid: int) -> float:
-    """The most memory that a process ever held, in GiB."""
+    """Return the peak memory of a process in GiB."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     found = re.search(r"VmHWM:\s+(\d+) kB", status)
     return int(found[1]) / 2**20 if found else float("nan")
 
 
 def refit_seconds(folder: Path, *, items: int, labels: int, annotators: int) -> tuple[float, float]:
-    """Processor seconds of a re-fit of Dawid-Skene with 100 decisions, the best of some: alone, and with all else."""
+    """Return the best CPU seconds of a refit of Dawid-Skene with 100 decisions: alone, and with everything else."""
     rng = np.random.default_rng(0)
     crowd = simulate_crowd(rng, units=items, annotators=annotators, classes=3, labels_per_unit=labels / items)
     fitter = TruthFitter(DawidSkene(), crowd.labels)
@@ -139,12 +139,12 @@ def main() -> None:
             process.wait()
         alone, whole = refit_seconds(Path(home), **size)
     print(f"{given.items:,} items, {given.labels:,} labels, {given.annotators} annotators; {describe_machine()}")
-    print(f"served after {started:.1f} s; peak memory {memory:.2f} GiB; {last['number']} re-fits in the background")
+    print(f"served after {started:.1f} s; peak memory {memory:.2f} GiB; {last['number']} refits in the background")
     for kind, milliseconds in times.items():
         middle, most = np.percentile(milliseconds, [50, 95])
         print(f"{kind}: median {middle:.1f} ms, 95th percentile {most:.1f} ms, slowest {max(milliseconds):.1f} ms")
-    print(f"a re-fit of Dawid-Skene: {alone:.2f} s of processor time; with order, verdicts and all: {whole:.2f} s")
-    print(f"the last re-fit in the server, beside the client's requests: {last['seconds']:.2f} s on the wall's clock")
+    print(f"a refit of Dawid-Skene: {alone:.2f} s of CPU time; including order and verdicts: {whole:.2f} s")
+    print(f"the last refit in the server, during the client's requests: {last['seconds']:.2f} s of wall-clock time")
 
 
 if __name__ == "__main__":

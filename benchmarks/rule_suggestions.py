@@ -1,17 +1,17 @@
-"""How many planted rules are suggested, and how many suggested rules are false.
+"""Measure the share of planted rules that are suggested, and the share of suggested rules that are false.
 
     python -m benchmarks.rule_suggestions [--seeds 10] [--first-seed 100] [--kind texts|tags|both]
 
 Design. Texts: 2,000 texts of 10 to 18 words in three classes, labelled by 20 annotators (accuracy 0.65 to 0.90, 4
-labels per text). Most words are noise (600 words); 15 % of the words depend on the class. Five rules are planted, of
-one shape each: a word, a phrase of two words that are frequent everywhere, an ending (30 words on -ing), a sign (!),
+labels per text). Most words are noise (600 words); 15 % of the words depend on the class. Five rules are planted, one
+of each shape: a word, a phrase of two words that are frequent everywhere, an ending (30 words on -ing), a sign (!),
 and a connective ("A but B", in 500 texts: the words of B are of the text's class, those of A of another one). Tags:
-600 sentences of 10 to 16 tokens with the tags O, B-X and I-X, labelled alike. Planted: a word, a word before, a shape
-(EU), an ending, and the transition from B-X or I-X to I-X. A planted rule is right in 92 % of its 150 cases.
+600 sentences of 10 to 16 tokens with the tags O, B-X and I-X, labelled likewise. Planted are a word, a preceding word,
+a shape (EU), an ending, and the transition from B-X or I-X to I-X. A planted rule is right in 92 % of its 150 cases.
 
-A planted rule counts as found if a rule of its shape and words is among the first 20. A suggested rule is false if in
-20,000 fresh texts (4,000 sentences) it holds at most 5 points more often than its class is there by chance, and of
-connectives and transitions if it is not the planted one (transitions: if the tag before is impossible).
+A planted rule counts as found if a rule with the same shape and words is among the first 20. A suggested rule is false
+if, in 20,000 fresh texts (4,000 sentences), it holds at most 5 points more often than its class occurs by chance.
+Connectives are false if they are not the planted one, transitions if the previous tag is impossible.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ PLANTED_TAGS = {
 
 
 def draw_texts(rng: np.random.Generator, n: int) -> Corpus:
-    """Texts with the five planted rules."""
+    """Return texts with the five planted rules."""
     truth = rng.choice(3, size=n, p=[0.4, 0.35, 0.25]).astype(np.int32)
 
     def noise(size: int, k: int, share: float = 0.15) -> list[str]:
@@ -61,7 +61,7 @@ def draw_texts(rng: np.random.Generator, n: int) -> Corpus:
     words = []
     for k in truth:
         row = noise(int(rng.integers(10, 19)), int(k))
-        for often in ("never", "mind"):  # frequent everywhere, so that only the phrase says something
+        for often in ("never", "mind"):  # frequent in all texts, so that only the phrase is informative
             if rng.random() < 0.25:
                 row.insert(int(rng.integers(len(row) + 1)), often)
         words.append(row)
@@ -86,7 +86,7 @@ def draw_texts(rng: np.random.Generator, n: int) -> Corpus:
 
 
 def draw_sentences(rng: np.random.Generator, n: int) -> Corpus:
-    """Sentences of tokens with the five planted rules."""
+    """Return sentences of tokens with the five planted rules."""
     tags: list[int] = []
     lengths = []
     for _ in range(n):
@@ -122,12 +122,12 @@ def draw_sentences(rng: np.random.Generator, n: int) -> Corpus:
 
 
 def is_planted(one: Suggestion, shape: str, words: str) -> bool:
-    """Whether a suggestion is the planted rule of a shape."""
+    """Return whether a suggestion is the planted rule of a shape."""
     return one.shape == shape and words in one.rule
 
 
 def is_false(one: Suggestion, fresh: Corpus) -> bool:
-    """Whether a suggested rule holds no more often than by chance in fresh items."""
+    """Return whether a suggested rule holds no more often than by chance in fresh items."""
     gold = np.asarray(fresh.gold)
     if one.shape == "discourse":
         return "After(S, 'but'" not in one.rule
@@ -167,7 +167,7 @@ def run(kind: str, seeds: range, verbose: bool) -> None:
 
 
 def main() -> None:
-    """Print the figures."""
+    """Measure and print the figures."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--seeds", type=int, default=10)
     options.add_argument("--first-seed", type=int, default=100)

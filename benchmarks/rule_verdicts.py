@@ -1,17 +1,17 @@
-"""How often verdicts on planted rules are right.
+"""Measure how often verdicts on planted rules are right.
 
     python -m benchmarks.rule_verdicts [--seeds 10] [--first-seed 100] [--part verdicts|accuracy]
 
 Design. Every data set has three planted rules: a good one (right in 92 % of its cases), a useless one (right as often
 as by chance) and a harmful one (right in 8 %, about the most frequent class). Documents: 800 training texts of 8 to 14
-words, of which some depend on the class; each rule reads one word, which is in 150 texts. Tags: 300 sentences of 8 to
-14 tokens; the good rule reads a word that is mostly a beginning tag, the harmful one says O of a word that mostly is
-not, the useless one says O of a random word.
+words, some of which depend on the class; each rule is about one word, which occurs in 150 texts. Tags: 300 sentences of
+8 to 14 tokens; the good rule is about a word that usually has a B- tag, the harmful rule predicts O for a word that
+usually has another tag, and the useless rule predicts O for a random word.
 
-Crowds of 20 annotators, whose accuracy is drawn evenly (errors go to any other class): a strong crowd gives 4 labels
-per item with an accuracy of 0.65 to 0.90; a weak one 2 labels with an accuracy of 0.42 to 0.60 for three classes, of
-0.55 to 0.70 for two, of 0.32 to 0.50 for five. Labelling functions: 20 functions that give one class each, to 5 to
-15 % of the items, right in 65 to 90 %. Gold: 50 items drawn at random, or none.
+Crowds have 20 annotators with uniformly drawn accuracies (errors are uniform over other classes): a strong crowd gives
+4 labels per item with an accuracy of 0.65 to 0.90; a weak one 2 labels with an accuracy of 0.42 to 0.60 for three
+classes, of 0.55 to 0.70 for two, of 0.32 to 0.50 for five. Labelling functions: 20 functions that give one class each,
+to 5 to 15 % of the items, right in 65 to 90 %. Gold: 50 items drawn at random, or none.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Planted:
 def plant_word(
     rng: np.random.Generator, truth: Ints, head: int, right: float | None, cases: int, free: Bools | None = None
 ) -> Ints:
-    """The units that get a word: a share `right` of class head (as large as that of all units where it is None)."""
+    """Choose the units that get a word, a share `right` of which has class head (the base rate if None)."""
     free = np.ones(len(truth), dtype=bool) if free is None else free
     if right is None:
         right = float((truth == head).mean())
@@ -69,7 +69,7 @@ def plant_word(
 
 
 def draw_documents(rng: np.random.Generator, n: int, classes: int, cases: int, shares: Floats, heads: Ints) -> Corpus:
-    """Texts whose words depend a little on the class, with the words of the three rules."""
+    """Return texts whose words depend weakly on the class, with the words of the three rules."""
     truth = rng.choice(classes, size=n, p=shares).astype(np.int32)
     words = []
     for k in truth:
@@ -85,12 +85,12 @@ def draw_documents(rng: np.random.Generator, n: int, classes: int, cases: int, s
 
 
 def tag_names(classes: int) -> tuple[str, ...]:
-    """The tags of so many classes."""
+    """Return the tags for a number of classes."""
     return {2: ("O", "X"), 3: ("O", "B-X", "I-X"), 5: ("O", "B-X", "I-X", "B-Y", "I-Y")}[classes]
 
 
 def draw_sentences(rng: np.random.Generator, n: int, classes: int, cases: int) -> Corpus:
-    """Sentences with spans, and the words of the three rules."""
+    """Return sentences with spans, and the words of the three rules."""
     names = tag_names(classes)
     tags: list[int] = []
     lengths: list[int] = []
@@ -124,7 +124,7 @@ def draw_sentences(rng: np.random.Generator, n: int, classes: int, cases: int) -
 
 
 def label_corpus(rng: np.random.Generator, corpus: Corpus, strength: str) -> CrowdLabels:
-    """Labels of a strong or a weak crowd, or of labelling functions."""
+    """Return the labels of a strong or weak crowd, or of labelling functions."""
     truth, classes, n_items = np.asarray(corpus.gold), len(corpus.classes), len(corpus.items)
     item_of_unit = (
         np.arange(n_items) if corpus.offsets is None else np.repeat(np.arange(n_items), np.diff(corpus.offsets))
@@ -160,7 +160,7 @@ def label_corpus(rng: np.random.Generator, corpus: Corpus, strength: str) -> Cro
 
 
 def draw_planted(seed: int, kind: str, classes: int, strength: str, *, gold: bool) -> Planted:
-    """One data set."""
+    """Return one simulated data set."""
     rng = np.random.default_rng(
         [seed, ("documents", "tags").index(kind), classes, ("strong", "weak", "functions").index(strength)]
     )
@@ -193,19 +193,19 @@ def draw_planted(seed: int, kind: str, classes: int, strength: str, *, gold: boo
 
 
 def judge(planted: Planted) -> tuple[RuleVerdict, ...]:
-    """The verdicts on the three rules."""
+    """Return the verdicts on the three rules."""
     projector = Projector(rules=parse_rules("\n".join(planted.rules)))
     fit = fit_without_rules(planted.labels, planted.corpus, gold=planted.gold)
     return judge_rules(projector.ground(planted.corpus, planted.labels.classes), fit)
 
 
 def designs() -> Iterator[tuple[str, int, str, bool]]:
-    """kind, classes, strength, gold."""
+    """Yield kind, classes, strength and gold of all designs."""
     yield from itertools.product(("documents", "tags"), (2, 3, 5), ("strong", "weak", "functions"), (False, True))
 
 
 def run_verdicts(seeds: range, verbose: bool) -> None:
-    """Print how often each planted rule gets which verdict."""
+    """Print how often each planted rule gets each verdict."""
     found: dict[tuple[str, ...], Counter[Outcome]] = defaultdict(Counter)
     totals: dict[str, Counter[str]] = defaultdict(Counter)
     begin = time.perf_counter()
@@ -271,12 +271,12 @@ def run_accuracy(seeds: range, given: bool) -> None:
 
 
 def main() -> None:
-    """Print the figures."""
+    """Measure and print the figures."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--seeds", type=int, default=10)
     options.add_argument("--first-seed", type=int, default=100)
     options.add_argument("--part", choices=("verdicts", "accuracy"), default="verdicts")
-    options.add_argument("--given", action="store_true", help="Also train with all three rules at their given weights.")
+    options.add_argument("--given", action="store_true", help="Train with all rules at their given weights as well.")
     options.add_argument("--verbose", action="store_true")
     chosen = options.parse_args()
     warnings.simplefilter("ignore")

@@ -1,10 +1,10 @@
-"""Ground the BIO or the contrast rules in the PSL engine.
+"""Ground the BIO or the contrast rule in the PSL engine.
 
 Run by rules_speed, in an environment that has pslpython and Java:
 
     python benchmarks/rules_psl.py bio 10000
 
-Prints the seconds that the second grounding takes: the first one starts the Java machine.
+It prints the seconds of the second grounding, since the first one starts the Java virtual machine.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Any
 TYPES = ("LOC", "MISC", "ORG", "PER")
 LENGTH = 14
 SHARE = 15
-"""The percentage of texts that hold the word."""
+"""Percentage of texts that contain the word."""
 
 
 def parts() -> tuple[Any, Any, Any, Any]:
-    """Model, Predicate, Partition and Rule of pslpython, by name: the type checker's environment does not have it."""
+    """Return Model, Predicate, Partition and Rule of pslpython, which the type checker's environment does not have."""
     names = ("Model", "Predicate", "Partition", "Rule")
     found = [getattr(import_module(f"pslpython.{name.lower()}"), name) for name in names]
     return found[0], found[1], found[2], found[3]
 
 
 def bio(count: int) -> Any:
-    """The BIO rules over sentences of equal length."""
+    """Build the BIO rules over sentences of equal length."""
     model_of, predicate_of, partition, rule_of = parts()
     built = model_of("bio")
     label, previous, first = (predicate_of(name, size=n) for name, n in (("Label", 2), ("Previous", 2), ("First", 1)))
@@ -47,7 +47,7 @@ def bio(count: int) -> Any:
 
 
 def contrast(count: int) -> Any:
-    """The contrast rule; which texts hold the word is given as facts, since the engine reads no text."""
+    """Build the contrast rule; which texts contain the word is given as facts, since the engine does not read texts."""
     model_of, predicate_of, partition, rule_of = parts()
     built = model_of("contrast")
     label, after, predicted = (predicate_of(name, size=n) for name, n in (("Label", 2), ("After", 3), ("Predicted", 2)))
@@ -62,7 +62,7 @@ def contrast(count: int) -> Any:
 
 
 def main() -> None:
-    """Ground twice, and print the second time."""
+    """Ground twice and print the second time."""
     make, count = {"bio": bio, "contrast": contrast}[sys.argv[1]], int(sys.argv[2])
     quiet = {"log4j.threshold": "OFF", "runtime.log.level": "OFF"}
     for _ in range(2):

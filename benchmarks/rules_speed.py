@@ -1,10 +1,10 @@
-"""How fast rules are grounded and projected: BIO rules over a million tokens, the contrast rule over a million texts.
+"""Measure the speed of grounding and projecting rules: BIO rules on a million tokens, contrast on a million texts.
 
     python -m benchmarks.rules_speed                  # one core: OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1
-    python -m benchmarks.rules_speed --psl PYTHON     # beside the PSL engine, in an environment with pslpython and Java
+    python -m benchmarks.rules_speed --psl PYTHON     # with the PSL engine, which needs pslpython and Java
 
-Each time is the best of some runs, after one run that compiles. "numpy's bound" is what numpy needs merely to take
-logs of the beliefs, exponentiate and normalise them: no projection in numpy can be quicker.
+Each time is the best of several runs, after a warm-up run for compilation. "numpy's bound" is the time that numpy needs
+for logs, exponentials and normalisation of the beliefs alone: no projection in numpy can be faster.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from crowdlogic.rules import GroundRules, Projector, ground_rules, parse_rules
 
 TAGS = ("B-LOC", "B-MISC", "B-ORG", "B-PER", "I-LOC", "I-MISC", "I-ORG", "I-PER", "O")
 LENGTH = 14
-"""Tokens of a sentence, about the mean of CoNLL 2003."""
+"""Number of tokens per sentence, about the mean of CoNLL 2003."""
 
 WORDS = (
     "the", "plot", "is", "thin", "and", "its", "cast", "seems", "tired", "of", "every", "line", "in", "this", "film"
 )  # fmt: skip
 SHARE = 0.15
-"""The share of texts that hold the word: 768 of 4,999 in the sentiment data."""
+"""Share of texts that contain the word: 768 of 4,999 in the sentiment data."""
 
 
 def tokens(count: int) -> tuple[Corpus, Floats]:
-    """Sentences of random beliefs."""
+    """Return sentences with random beliefs."""
     rng = np.random.default_rng(0)
     offsets = np.append(np.arange(0, count, LENGTH), count)
     items = pl.Series(np.arange(len(offsets) - 1))
@@ -43,7 +43,7 @@ def tokens(count: int) -> tuple[Corpus, Floats]:
 
 
 def texts(count: int) -> tuple[Corpus, Floats]:
-    """Sentences, some with a but in the middle."""
+    """Return sentences, some of which contain "but" in the middle."""
     rng = np.random.default_rng(0)
     chosen = np.array(WORDS)[rng.integers(len(WORDS), size=(count, 20))]
     chosen[rng.random(count) < SHARE, 10] = "but"
@@ -53,7 +53,7 @@ def texts(count: int) -> tuple[Corpus, Floats]:
 
 
 def bio(count: int, repeats: int) -> float:
-    """Print how long the BIO rules take; seconds per token of grounding and projecting."""
+    """Print how long the BIO rules take, and return the seconds per token for grounding and projecting."""
     corpus, beliefs = tokens(count)
     rules = parse_rules("include bio")
     Projector().project(beliefs, ground_rules(rules, corpus, TAGS))  # compiles
@@ -69,7 +69,7 @@ def bio(count: int, repeats: int) -> float:
 
 
 def contrast(count: int, repeats: int) -> float:
-    """Print how long the contrast rule takes, with a table for a classifier; seconds per text."""
+    """Print how long the contrast rule takes, with a table for a classifier, and return the seconds per text."""
     corpus, beliefs = texts(count)
     rules = parse_rules("include contrast('but')")
     ground: list[GroundRules] = []
@@ -86,7 +86,7 @@ def contrast(count: int, repeats: int) -> float:
 
 
 def psl(python: str, program: str, count: int, ours: float) -> None:
-    """Print how long the PSL engine grounds the same rules, in an environment of its own."""
+    """Print how long the PSL engine takes to ground the same rules, in a separate environment."""
     script = Path(__file__).with_name("rules_psl.py")
     done = subprocess.run([python, str(script), program, str(count)], capture_output=True, text=True, check=True)
     seconds = float(done.stdout.split()[-1])
@@ -101,7 +101,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--count", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--psl", metavar="PYTHON", help="a Python with pslpython, to measure the engine too")
+    parser.add_argument("--psl", metavar="PYTHON", help="Python interpreter with pslpython, to measure PSL")
     parser.add_argument("--psl-units", type=int, default=10_000)
     options = parser.parse_args()
     ours = bio(options.count, options.repeats)

@@ -1,9 +1,10 @@
-"""What a label costs, and from this what 10^9 and 10^10 labels take; predictions beside measurements where they fit.
+"""Measure the cost per label, and predict the cost of 10^9 and 10^10 labels; predictions are checked at larger sizes.
 
     python -m benchmarks.scale_plan --sizes 1e6,1e7,3e7
 
-Measured: processor nanoseconds a label and iteration of Dawid-Skene (one thread, the best of several), bytes a label in
-memory and on disk, bytes a step exchanges. The cost is taken at the first size and predicted for the others.
+Measured are CPU nanoseconds per label and iteration of Dawid-Skene (one thread, the best of several), bytes per label
+in memory and on disk, and bytes transferred per step. The cost at the first size is used to predict those of the
+others.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ MACHINES = {"one core": 1, "16 cores": 16, "4 machines of 16 cores": 64}
 
 
 def processor_step(engine: Any) -> float:
-    """Processor seconds of the cheapest iteration, after two to warm up."""
+    """Return the CPU seconds of the fastest iteration, after two warm-up steps."""
     moments = [time.process_time()]
 
     def note(progress: Progress) -> None:  # noqa: ARG001
@@ -41,13 +42,13 @@ def processor_step(engine: Any) -> float:
 
 
 def shard_bytes(engine: Any) -> int:
-    """Bytes of all shards in memory."""
+    """Return the bytes of all shards in memory."""
     names = ("starts", "annotator", "label", "weight", "fixed", "times", "offsets")
     return sum(int(getattr(part, name).nbytes) for part in engine.parts for name in names)
 
 
 def measure(size: int) -> dict[str, float]:
-    """The figures of one size."""
+    """Return the figures of one size."""
     labels = generate(size)
     memory = make_shards(labels, threads=1)
     folder = Path(tempfile.mkdtemp(prefix="crowdlogic-plan-"))

@@ -1,24 +1,24 @@
-"""Shared mistakes: learning from gold, near-copies, ranges and the default without gold, measured.
+"""Measure shared mistakes: learning from gold, near-copies, ranges, and the default method without gold.
 
     python -m benchmarks.shared_mistakes [--data DIR] [--sketch FILE] [--seeds 0:20] [--draws 0:40]
                                          [--keep FILE] [--only gold crowds default ranges teams copies speed]
 
 Data. Every folder in DIR/judges with judges.csv or scores.csv (item, annotator, label) and gold.csv (item, label) or
-people.csv (item, annotator, label) is a panel: gold is the people's majority, items with ties left out. Panels with
-more than MAX_CLASSES different answers are skipped. Where judges use a finer numeric scale than the gold, it is cut
-into as many equal parts as there are classes, and the scores themselves are given to the learner; CUTS names panels
-that are also scored with gold and scores cut in two. Every folder in DIR/truth, and sentiment_mturk, is a crowd; every
+people.csv (item, annotator, label) is a panel: gold is the people's majority, excluding items with ties. Panels with
+more than MAX_CLASSES different answers are skipped. If judges use a finer numeric scale than the gold, it is divided
+into as many equal parts as there are classes, and the learner also gets the scores; CUTS names panels that are also
+evaluated with gold and scores divided into two parts. Every folder in DIR/truth, and sentiment_mturk, is a crowd; every
 folder in DIR/weak has labelling functions. CROWDLOGIC_DATA is used if --data is not given.
 
 Design. Gold is drawn with `default_rng(seed).choice` without replacement from the items with gold, one seed per draw;
 everything is scored on the other gold items. A size is drawn if it is at most 0.6 of the gold. With --sketch, that
-module's `learn_from_gold` gets the same draws, with the beliefs of the vote, EBCC, the ensemble and CATD. Ties count in
-part for unsupervised methods. The best judge by the same gold is the one with most right labels on it.
+module's `learn_from_gold` gets the same draws, with the beliefs of the vote, EBCC, the ensemble and CATD. Ties count
+fractionally for unsupervised methods. The best judge by the same gold is the one with the most right labels on it.
 
     gold      panels: accuracy and calibration error with 50, 100 and 500 gold items
     crowds    crowds with 100 gold items; sets with fewer than 200 are left out
-    default   the pool without gold, beside the vote and the ensemble
-    ranges    does the interval of the number of wrong answers hold: crowds (leave one out), panels, labelling
+    default   the pool without gold, compared with the vote and the ensemble
+    ranges    coverage of the interval of the number of wrong answers: crowds (leave one out), panels, labelling
               functions, and every set with 100 random gold items
     teams     simulated teams with independent errors: 3 to 9 people, 100 to 2,000 items, 2 to 6 classes, accuracy 0.6
               to 0.95, half of them with up to half of the labels missing; five seeds per seed given
@@ -71,7 +71,7 @@ SECTIONS = ("gold", "crowds", "default", "ranges", "teams", "copies", "speed")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LabelledSet:
-    """Labels with gold: gold[i] is -1 where it is not known; score[n] of each label row where judges have scores."""
+    """Labels with gold: gold[i] is -1 if unknown; score[n] of each label row if judges have scores."""
 
     name: str
     labels: CrowdLabels
@@ -81,22 +81,22 @@ class LabelledSet:
 
     @property
     def known(self) -> Ints:
-        """The units with gold and labels."""
+        """Return the units with gold and labels."""
         return np.flatnonzero((self.gold >= 0) & (self.labels.labels_per_unit() > 0))
 
 
 def print_header(title: str, *columns: str) -> None:
-    """A title and the head of a table."""
+    """Print a title and the head of a table."""
     print(f"\n## {title}\n\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
 
 
 def print_row(*cells: Any) -> None:
-    """A row of a table; numbers with two decimals."""
+    """Print a row of a table, with two decimals."""
     print("| " + " | ".join(f"{c:.2f}" if isinstance(c, float) else str(c) for c in cells) + " |", flush=True)
 
 
 def read(path: Path) -> pl.DataFrame:
-    """A csv file with types inferred from all rows."""
+    """Read a csv file with types inferred from all rows."""
     return pl.read_csv(path, infer_schema_length=None)
 
 
@@ -110,7 +110,7 @@ def make_set(
     scores: Floats | None = None,
     ordered: bool = False,
 ) -> LabelledSet:
-    """A set from a table of item and annotator, with coded labels."""
+    """Return a set from a table of item and annotator, with encoded labels."""
     items = table["item"].unique(maintain_order=True)
     people = table["annotator"].unique().sort()
     unit = table["item"].replace_strict(items, np.arange(len(items)), return_dtype=pl.Int64).to_numpy()
@@ -131,7 +131,7 @@ def make_set(
 
 
 def load_panels(home: Path) -> Iterator[LabelledSet]:
-    """All panels of judges with gold of few classes."""
+    """Return all panels of judges whose gold has few classes."""
     for folder in sorted((home / "judges").iterdir()):
         files = [folder / name for name in ("judges.csv", "scores.csv") if (folder / name).is_file()]
         if not files:
@@ -163,7 +163,7 @@ def load_panels(home: Path) -> Iterator[LabelledSet]:
         if (len(given) > len(truths) and not set(given) <= set(range(int(min(given)), int(max(given)) + 1))) or len(
             given
         ) > 2 * len(truths):
-            # A finer scale than the gold's: equal parts
+            # A finer scale than that of the gold is divided into equal parts
             least, most = np.quantile(score, [0.001, 0.999])  # without stray grades
             edges = np.linspace(least, most, len(truths) + 1)[1:-1]
             label = np.searchsorted(edges, score, side="left")
@@ -182,7 +182,7 @@ def load_panels(home: Path) -> Iterator[LabelledSet]:
 
 
 def majority(people: pl.DataFrame) -> dict[Any, Any]:
-    """The people's majority per item; items with ties are left out."""
+    """Return the people's majority per item; items with ties are excluded."""
     counts = people.group_by("item", "label").len()
     most = counts.with_columns(best=pl.col("len").max().over("item")).filter(pl.col("len") == pl.col("best"))
     single = most.filter(pl.len().over("item") == 1)
@@ -190,7 +190,7 @@ def majority(people: pl.DataFrame) -> dict[Any, Any]:
 
 
 def load_crowds(home: Path) -> Iterator[LabelledSet]:
-    """All public crowds."""
+    """Return all public crowds."""
     folders = [*sorted((home / "truth").iterdir()), home / "sentiment_mturk"]
     for folder in folders:
         if (folder / "labels.csv").is_file() and (folder / "gold.csv").is_file():
@@ -205,7 +205,7 @@ def load_crowds(home: Path) -> Iterator[LabelledSet]:
 
 
 def load_functions(home: Path) -> Iterator[LabelledSet]:
-    """All sets of labelling functions; -1 abstains."""
+    """Return all sets of labelling functions; -1 abstains."""
     for folder in sorted((home / "weak").iterdir()):
         parts = [
             read(f).with_columns(item=pl.lit(f.stem + " ") + pl.col("item").cast(pl.String))
@@ -224,28 +224,28 @@ def load_functions(home: Path) -> Iterator[LabelledSet]:
 
 
 class Cache:
-    """Fits that several sections use, each made once."""
+    """Cache of fits that several sections use."""
 
     def __init__(self) -> None:
         self.fits: dict[str, Unsupervised] = {}
         self.peers: dict[str, dict[str, Floats]] = {}
 
     def fit(self, one: LabelledSet) -> Unsupervised:
-        """What the labels say without gold."""
+        """Return the fit without gold."""
         if one.name not in self.fits:
             fit = fit_without_gold(one.labels)
             self.fits[one.name] = replace(fit, taught=members_to_weigh(fit.merged, fit.members))
         return self.fits[one.name]
 
     def ensemble(self, one: LabelledSet) -> Floats:
-        """Beliefs of the ensemble."""
+        """Return the beliefs of the ensemble."""
         kept = self.peers.setdefault(one.name, {})
         if "ensemble" not in kept:
             kept["ensemble"] = Ensemble().infer(one.labels).beliefs
         return kept["ensemble"]
 
     def for_sketch(self, one: LabelledSet) -> list[Floats]:
-        """The beliefs that the sketch expects."""
+        """Return the beliefs that the sketch expects."""
         kept = self.peers.setdefault(one.name, {})
         if "ebcc" not in kept:
             kept["ebcc"], kept["catd"] = EBCC().infer(one.labels).beliefs, CATD().infer(one.labels).beliefs
@@ -253,19 +253,19 @@ class Cache:
 
 
 def vote_shares_of(one: LabelledSet) -> Floats:
-    """The shares of the votes."""
+    """Return the vote shares."""
     votes = one.labels.votes()
     total = votes.sum(axis=1, keepdims=True)
     return np.asarray(np.where(total > 0, votes / np.maximum(total, 1e-9), 1.0 / votes.shape[1]))
 
 
 def accuracy(gold: Ints, beliefs: Floats) -> float:
-    """Accuracy in percent, ties in part."""
+    """Return the accuracy in percent; ties count fractionally."""
     return 100 * float(tie_credit(gold, beliefs).mean())
 
 
 def draw(one: LabelledSet, size: int, seed: int) -> tuple[Ints, Ints]:
-    """Gold drawn at random, as an array over all units, and the other known units."""
+    """Return random gold as an array over all units, and the other known units."""
     chosen = np.random.default_rng(seed).choice(one.known, size, replace=False)
     gold = np.full(len(one.gold), -1)
     gold[chosen] = one.gold[chosen]
@@ -273,7 +273,7 @@ def draw(one: LabelledSet, size: int, seed: int) -> tuple[Ints, Ints]:
 
 
 def best_judge(one: LabelledSet, gold: Ints, rest: Ints) -> float:
-    """Accuracy on the rest of the judge with the best accuracy on the gold; items it did not label count as wrong."""
+    """Return the accuracy on the rest of the judge that is best on the gold; unlabelled items count as wrong."""
     labels, size = one.labels, len(one.labels.annotators)
 
     def right(truth: Ints) -> Floats:
@@ -287,7 +287,7 @@ def best_judge(one: LabelledSet, gold: Ints, rest: Ints) -> float:
 
 
 class KeptRows:
-    """Results of single draws in a file, one JSON line each, so that a run that was stopped goes on from there."""
+    """Results of single draws in a file, one JSON line each, so that an interrupted run can continue."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -295,7 +295,7 @@ class KeptRows:
         self.rows: dict[str, list[float] | None] = {json.dumps(key): row for key, row in map(json.loads, lines)}
 
     def find(self, key: list[Any], compute: Callable[[], list[float] | None]) -> list[float] | None:
-        """Return the row that was kept under a key, or compute and keep it."""
+        """Return the row stored under a key, or compute and store it."""
         name = json.dumps(key)
         if name not in self.rows:
             self.rows[name] = compute()
@@ -306,11 +306,11 @@ class KeptRows:
 
 
 def score_draw(one: LabelledSet, size: int, seed: int, *, cache: Cache, sketch: Any) -> list[float] | None:
-    """Score what is learnt from one draw of gold; None if the draw cannot be learnt from."""
+    """Return the scores of learning from one draw of gold; None if nothing can be learnt from it."""
     gold, rest = draw(one, size, seed)
     if gold_problem(gold, one.labels.n_classes):
         return None
-    # The learner, on exactly what a user would give
+    # The learner, with exactly the input of a user
     found = assess(one.labels, fit=cache.fit(one), gold=gold, scores=one.scores, ordered=one.ordered)
     truth, mine = one.gold[rest], found.estimate.beliefs[rest]
     theirs = run_sketch(sketch, one, cache, gold)[rest] if sketch else np.full_like(mine, np.nan)
@@ -327,10 +327,10 @@ def score_draw(one: LabelledSet, size: int, seed: int, *, cache: Cache, sketch: 
 
 
 def interval_holds(found: Assessment, truth: Ints, rest: Ints) -> bool:
-    """Return whether the exact interval holds the number of wrong answers among the other items with gold.
+    """Return whether the exact interval contains the number of wrong answers among the other items with gold.
 
-    The interval is made for these items, since gold of further items is unknown and the share of wrong answers among
-    them would itself be an estimate.
+    The interval is for these items, since gold of further items is unknown and the share of wrong answers among them
+    would itself be an estimate.
     """
     if found.learnt is None:
         return False
@@ -349,7 +349,7 @@ def gold_table(
     title: str,
     kept: KeptRows,
 ) -> None:
-    """Accuracy and calibration error with gold, one row per cell; its judge and vote on the same draws."""
+    """Print accuracy and calibration error with gold, one row per cell, with judge and vote on the same draws."""
     columns = ("set", "gold", "accuracy", "sketch", "difference", "calibration error", "sketch's", "vote", "judge")
     print_header(title, *columns, "ensemble", "interval holds")
     cells = []
@@ -387,7 +387,7 @@ def gold_table(
 
 
 def run_sketch(sketch: Any, one: LabelledSet, cache: Cache, gold: Ints) -> Floats:
-    """The sketch's posterior on the same draw."""
+    """Return the sketch's posterior on the same draw."""
     labels = one.labels
     shape = (labels.n_units, len(labels.annotators))
     table = np.full(shape, -1)
@@ -403,7 +403,7 @@ def run_sketch(sketch: Any, one: LabelledSet, cache: Cache, gold: Ints) -> Float
 
 
 def default_table(panels: list[LabelledSet], crowds: list[LabelledSet], cache: Cache) -> None:
-    """The pool without gold, beside the vote and the ensemble."""
+    """Print the pool without gold, compared with the vote and the ensemble."""
     columns = ("set", "items with gold", "vote", "ensemble", "pool", "pool - vote", "calibration error")
     print_header("Without gold", *columns, "pairs above", "effective votes")
     for kind, sets in (("panels", panels), ("crowds", crowds)):
@@ -424,7 +424,7 @@ def default_table(panels: list[LabelledSet], crowds: list[LabelledSet], cache: C
 
 
 def needed_correlation(one: LabelledSet, fit: Unsupervised) -> float:
-    """The correlation under which the expected number of mistakes is the true one."""
+    """Return the correlation under which the expected number of mistakes equals the true number."""
     own, n = fit.members.independent[one.known], fit.merged.votes()[one.known].sum(axis=1)
     answer = fit.estimate.answer[one.known]
     wrong = float(np.mean(answer != one.gold[one.known]))
@@ -439,7 +439,7 @@ def needed_correlation(one: LabelledSet, fit: Unsupervised) -> float:
 def ranges_table(
     panels: list[LabelledSet], crowds: list[LabelledSet], functions: list[LabelledSet], draws: range, cache: Cache
 ) -> None:
-    """Do the intervals of the number of wrong answers hold."""
+    """Print the coverage of the intervals of the number of wrong answers."""
     columns = ("set", "correlation needed", "low", "high", "wrong", "holds", "with 100 gold")
     print_header("Ranges without gold, and with 100 random gold items", *columns)
     needed = {one.name: needed_correlation(one, cache.fit(one)) for one in crowds}
@@ -449,7 +449,9 @@ def ranges_table(
             answer, truth = fit.estimate.answer[units], one.gold[units]
             wrong = int(np.count_nonzero(answer != truth))
             correlation = 1.0
-            if kind == "crowd" and len(crowds) > 2:  # as far as the other crowds need it, and two standard deviations
+            if (
+                kind == "crowd" and len(crowds) > 2
+            ):  # the value that the other crowds need, plus two standard deviations
                 others = [value for name, value in needed.items() if name != one.name]
                 correlation = min(max(others) + 2.0 * float(np.std(others, ddof=1)), 1.0)
             own, n = fit.members.independent[units], fit.merged.votes()[units].sum(axis=1)
@@ -475,7 +477,7 @@ def ranges_table(
 
 
 def code_matrix(table: Ints, n_classes: int) -> CrowdLabels:
-    """Labels from table[i, j], -1 where there is none."""
+    """Return labels from table[i, j], which is -1 where there is no label."""
     unit, annotator = np.nonzero(table >= 0)
     return CrowdLabels(
         unit=unit,
@@ -488,12 +490,12 @@ def code_matrix(table: Ints, n_classes: int) -> CrowdLabels:
 
 
 def other_class(rng: np.random.Generator, truth: Ints, n_classes: int) -> Ints:
-    """A random wrong class."""
+    """Return a random wrong class."""
     return (truth + rng.integers(1, n_classes, size=len(truth))) % n_classes
 
 
 def simulate_team(seed: int) -> tuple[CrowdLabels, Ints, Floats]:
-    """A small team with independent errors: labels, truth and everybody's accuracy."""
+    """Return a small team with independent errors: labels, truth and everybody's accuracy."""
     rng = np.random.default_rng(seed)
     people, items, n_classes = (
         int(rng.integers(3, 10)),
@@ -511,7 +513,7 @@ def simulate_team(seed: int) -> tuple[CrowdLabels, Ints, Floats]:
 
 
 def teams_table(seeds: range) -> None:
-    """Coverage in teams with independent errors, without gold and with 30 and 100 items."""
+    """Print the coverage in teams with independent errors, without gold and with 30 and 100 items."""
     columns = ("gold", "teams", "wrong answers: holds", "reliability: holds", "its median width", "range given")
     print_header("Teams with independent errors", *columns, "accuracy")
     rows: dict[int, list[list[float]]] = {0: [], 30: [], 100: []}
@@ -539,7 +541,7 @@ def teams_table(seeds: range) -> None:
 def simulate_panel(
     rng: np.random.Generator, *, n_classes: int, copies: bool, noise: float, difficulty: bool, own: bool
 ) -> tuple[Ints, Ints, Ints]:
-    """A panel: table[i, j], truth[i], and family[j] (the copied judge's number for copies)."""
+    """Return a panel: table[i, j], truth[i], and family[j] (for copies, the number of the copied judge)."""
     items, judges = 1000, int(rng.integers(5, 13))
     truth = rng.integers(n_classes, size=items)
     decoy, hard = other_class(rng, truth, n_classes), rng.normal(0, 1.2, items) * difficulty
@@ -558,7 +560,7 @@ def simulate_panel(
 
 
 def copies_table(seeds: range) -> None:
-    """Planted copies: are they found, and what do answers lose."""
+    """Print how well planted copies are detected, and how much accuracy they cost."""
     columns = ("classes", "difficulty", "noise", "adjusted Rand index", "merged exactly", "vote", "ensemble", "pool")
     print_header("Planted copies", *columns, "copies removed by hand")
     found_all, lost = [], []
@@ -621,13 +623,13 @@ def copies_table(seeds: range) -> None:
 
 
 def crowd_copies(crowds: list[LabelledSet], cache: Cache) -> None:
-    """Near-copies found in public crowds."""
+    """Print the near-copies found in public crowds."""
     with_copies = [one.name for one in crowds if cache.fit(one).similarity.has_copies]
     print(f"Public crowds with near-copies: {', '.join(with_copies) or 'none'} of {len(crowds)}.")
 
 
 def speed_table() -> None:
-    """CPU seconds for a million labels of 30 judges."""
+    """Print CPU seconds for a million labels of 30 judges."""
     rng = np.random.default_rng(0)
     items, judges, n_classes = 33_334, 30, 5
     truth = rng.integers(n_classes, size=items)
@@ -667,10 +669,12 @@ def main() -> None:
     """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder of the data sets; CROWDLOGIC_DATA if not given")
-    parser.add_argument("--sketch", type=Path, help="module with a learn_from_gold to compare with")
+    parser.add_argument("--sketch", type=Path, help="module with a function learn_from_gold, for comparison")
     parser.add_argument("--seeds", default="0:20", help="seeds of simulated teams and panels, FIRST:LAST")
-    parser.add_argument("--draws", default="0:40", help="seeds of the draws of gold, FIRST:LAST")
-    parser.add_argument("--keep", type=Path, help="file for the results of draws; a stopped run goes on from it")
+    parser.add_argument("--draws", default="0:40", help="seeds of the random gold, FIRST:LAST")
+    parser.add_argument(
+        "--keep", type=Path, help="file for the results of draws, from which an interrupted run continues"
+    )
     parser.add_argument("--only", nargs="*", choices=SECTIONS, default=SECTIONS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""One noisy label per item: accuracy of training, and ranking of suspect labels next to cleanlab and scikit-learn.
+"""Measure training on one noisy label per item, and the ranking of suspect labels, against cleanlab and scikit-learn.
 
     python -m benchmarks.single_labels [--seeds 5] [--sets sentiment labelme simulated] [--peers .venv-peers/bin/python]
 
@@ -8,7 +8,7 @@ For each seed one label of each item is drawn at random. Four figures are printe
 - inference, with and without annotator names: accuracy of the answers of `train` with its defaults
 - test: accuracy on test items, of `train` (student) and of the same classifier trained on the labels as they are
 - AUC of the ranking of wrong labels: `find_label_issues`, out-of-fold logistic regression on TF-IDF (or on the
-  features) with shuffled folds, and cleanlab on the same out-of-fold probabilities, in an environment of its own
+  features) with shuffled folds, and cleanlab on the same out-of-fold probabilities, in a separate environment
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--seeds", type=int, default=5)
     options.add_argument("--sets", nargs="+", default=["sentiment", "labelme", "simulated"])
-    options.add_argument("--peers", default=".venv-peers/bin/python", help="Python with cleanlab.")
+    options.add_argument("--peers", default=".venv-peers/bin/python", help="Python interpreter with cleanlab.")
     chosen = options.parse_args()
     peers = chosen.peers if Path(chosen.peers).exists() else None
     warnings.simplefilter("ignore")

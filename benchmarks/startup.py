@@ -1,9 +1,9 @@
-"""Processor time of starting crowdlogic: `--version`, `--help`, a small `aggregate` and `import crowdlogic`.
+"""Measure the CPU time for starting crowdlogic: `--version`, `--help`, a small `aggregate` and `import crowdlogic`.
 
     python -m benchmarks.startup [--repeats 5]
 
-Each command runs in a process of its own; its time is user and system time of the processor, so that a busy machine
-matters little, and the best of the repeats is taken. Writes the table of docs/evidence/benchmarks.md.
+Each command runs in a separate process. Its time is user and system time, which depends little on the load of the
+machine; the best of the repeats counts. Writes the table of docs/evidence/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ LABELS = "item,annotator,label\n1,ann,yes\n1,bob,yes\n2,ann,no\n2,bob,yes\n"
 
 @dataclass(frozen=True)
 class Command:
-    """A command and the time that it should take at most.
+    """Command and its time limit.
 
     Attributes:
-        name: What a user types.
-        words: The arguments of the interpreter.
-        bar: Seconds of processor time.
+        name: The command as a user types it.
+        words: Arguments of the interpreter.
+        bar: Time limit in seconds of CPU time.
     """
 
     name: str
@@ -47,7 +47,7 @@ COMMANDS = (
 
 
 def processor_seconds(words: tuple[str, ...], folder: Path) -> float:
-    """User and system time of one run of the interpreter in a folder."""
+    """Return user and system time of one run of the interpreter in a folder."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, *words], cwd=folder, capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -55,7 +55,7 @@ def processor_seconds(words: tuple[str, ...], folder: Path) -> float:
 
 
 def measure(repeats: int) -> dict[Command, float]:
-    """The best time of each command."""
+    """Return the best time of each command."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "in.csv").write_text(LABELS)

@@ -1,9 +1,9 @@
-"""Where the errors of trained taggers are: bounds, type, missed or invented entities.
+"""Count the errors of trained taggers by kind: boundaries, type, missed or invented entities.
 
     python -m benchmarks.tagger_errors RUN [RUN ...]        # runs of a tagger on ner_conll_mturk
 
-Per run and in total, in percent of the gold entities (invented: of those marked): the answers for the training items,
-and the teacher's predictions on the dev and the test items. Needs CROWDLOGIC_DATA.
+Errors are in percent of the gold entities (invented: of the predicted entities), for each run and in total: those of
+the answers for the training items, and of the teacher's predictions on the dev and test items. Needs CROWDLOGIC_DATA.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KINDS = {"boundary": "bounds", "wrong_type": "type", "ignored": "missed", "spuri
 
 
 def errors(corpus: Corpus, answer: Ints) -> SpanErrors:
-    """The errors of answers, as if one annotator had given them."""
+    """Return the errors of answers, as if one annotator had given them."""
     names = [str(corpus.classes[k]) for k in answer]
     offsets = np.asarray(corpus.offsets).tolist()
     rows = [(s, "tagger", names[begin:end]) for s, (begin, end) in enumerate(pairwise(offsets)) if end > begin]
@@ -34,14 +34,14 @@ def errors(corpus: Corpus, answer: Ints) -> SpanErrors:
 
 
 def describe(found: SpanErrors) -> str:
-    """F1 and the shares of the kinds of error."""
+    """Return F1 and the shares of the kinds of error as text."""
     rates = {name: 100 * float(share[0]) for name, share in found.rates().items()}
     f1 = 2 * float(found.precision[0]) * float(found.recall[0]) / max(float(found.precision[0] + found.recall[0]), 1e-9)
     return f"F1 {100 * f1:.2f}; " + ", ".join(f"{word} {rates[name]:.1f} %" for name, word in KINDS.items())
 
 
 def parts(run: Run) -> dict[str, tuple[Corpus, Ints]]:
-    """What is scored: the training items' answers, and predictions on dev and test items."""
+    """Yield what is scored: the answers for training items, and predictions on dev and test items."""
     data, classes = load_benchmark("ner_conll_mturk"), run.estimate.classes
     found = {"training items": (run.learned.task.corpus.with_classes(classes), np.asarray(run.estimate.answer))}
     for name, corpus in (("dev", data.dev), ("test", data.test)):

@@ -1,11 +1,11 @@
-"""Processor seconds of an epoch of bilstm-crf: ours on soft targets, the same network with pytorch-crf on hard ones.
+"""Measure the CPU time of an epoch of bilstm-crf on soft targets, and of its network with pytorch-crf on hard ones.
 
     pip install --no-deps --target .venv-crf pytorch-crf==0.7.2
-    python -m benchmarks.tagger_speed --peer .venv-crf       # on the paper's data, from CROWDLOGIC_DATA; else simulated
+    python -m benchmarks.tagger_speed --peer .venv-crf       # the paper's data if CROWDLOGIC_DATA is set
 
-An epoch is a pass of training over the corpus; both have the same network, the same batches and one thread. The other
-layer learns one tagging (the vote); ours the expected log-likelihood under beliefs of tokens and of neighbours. The
-bars: at most 10 seconds on the NER data, and not slower than the other layer.
+An epoch trains on the whole corpus; both have the same network, the same batches and one thread. pytorch-crf learns one
+tagging (the vote), our layer the expected log-likelihood under beliefs about tokens and neighbours. The targets are at
+most 10 seconds on the NER data, and not slower than pytorch-crf.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from crowdlogic.extensions.networks.network import BatchLoss, Training
 from crowdlogic.numerics.arrays import Ints
 
 BAR = 10.0
-"""Seconds that an epoch of ours may take."""
+"""Time limit for an epoch of our network, in seconds."""
 
 
 def build(setting: Setting, n_tags: int, batch_size: int) -> ChainNeuralClassifier:
-    """An untrained tagger."""
+    """Return an untrained tagger."""
     training = Training(learning_rate=2e-3, batch_size=batch_size, clip_norm=5.0)
     options = BiLSTMCRF(vectors=setting.vectors, training=training)
     made = options.build(setting.corpus, tuple(f"t{k}" for k in range(n_tags)), seed=0)
     if not isinstance(made, ChainNeuralClassifier):
-        raise TypeError("bilstm-crf is no classifier of chains")
+        raise TypeError("bilstm-crf is not a classifier of chains.")
     return made
 
 
 def random_targets(setting: Setting, n_tags: int) -> ChainBeliefs:
-    """Marginals of a random chain: soft beliefs of tokens and of neighbours."""
+    """Return the marginals of a random chain: soft beliefs about tokens and neighbours."""
     rng = np.random.default_rng(0)
     scores = ChainScores(
         unary=2.0 * rng.normal(size=(setting.corpus.n_units, n_tags)),
@@ -57,7 +57,7 @@ def random_targets(setting: Setting, n_tags: int) -> ChainBeliefs:
 
 
 def peer_loss(layer: Any, tags: Ints, offsets: Ints) -> BatchLoss:
-    """The mean negative log-likelihood of one tagging, by pytorch-crf's layer."""
+    """Return the mean negative log-likelihood of one tagging, by pytorch-crf's layer."""
     begins = sequence_starts(len(tags), offsets)
 
     def loss(unary: Tensor, units: Ints) -> tuple[Tensor, int]:
@@ -72,13 +72,15 @@ def peer_loss(layer: Any, tags: Ints, offsets: Ints) -> BatchLoss:
 
 
 def main() -> None:
-    """Time both."""
+    """Measure both."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--peer", default=None, help="The folder that pytorch-crf was installed into.")
+    options.add_argument("--peer", default=None, help="Folder into which pytorch-crf was installed.")
     options.add_argument("--tags", type=int, default=9)
     options.add_argument("--batch", type=int, default=32)
     options.add_argument("--repeats", type=int, default=3)
-    options.add_argument("--sentences", type=int, default=None, help="The first sentences alone; all if not given.")
+    options.add_argument(
+        "--sentences", type=int, default=None, help="Number of sentences, from the beginning; by default all."
+    )
     chosen = options.parse_args()
     torch.set_num_threads(1)
     setting = named_entities()

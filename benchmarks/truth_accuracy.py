@@ -1,9 +1,9 @@
-"""The accuracy of every truth method on the public sets, beside crowd-kit's and published figures.
+"""Measure the accuracy of every truth method on the public data sets, with crowd-kit's and published figures.
 
     python -m benchmarks.truth_accuracy [--peers PYTHON] [--fresh]
 
-Needs CROWDLOGIC_DATA. Writes its tables into docs/evidence/truth-methods.md; figures are kept in benchmarks/results/,
-so an interrupted benchmark continues where it stopped.
+Needs CROWDLOGIC_DATA. The tables are written into docs/evidence/truth-methods.md. Figures are kept in
+benchmarks/results/, so an interrupted benchmark continues where it stopped.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ PAGE = Path("docs/evidence/truth-methods.md")
 RESULTS = Path("benchmarks/results/truth_accuracy.json")
 UNSMOOTHED = DawidSkene(smoothing=0, trust=0, convergence=Convergence(max_iterations=100, tolerance=0))
 CROWD_KIT = {"majority": "MajorityVote", "dawid-skene": "DawidSkene", "glad": "GLAD", "mace": "MACE"}
-"""crowd-kit 1.4.2's Wawa cannot predict beside scikit-learn 1.6 or later, so it is not here."""
+"""Methods of crowd-kit; Wawa of version 1.4.2 is missing because it fails with scikit-learn 1.6 or later."""
 PUBLISHED_EBCC = {
     "truth/bluebird": 86.11, "truth/dog": 84.01, "truth/rte": 93.12, "truth/trec": 70.37, "truth/sp_amt": 94.40,
     "truth/adult2": 74.77,
 }  # fmt: skip
-"""What the authors' notebook in yuan-li/truth-inference-at-scale prints: the best bound of 40 starts; it drops repeated
-labels, which we keep."""
+"""Figures of the authors' notebook in yuan-li/truth-inference-at-scale: the best bound of 40 starts. The notebook drops
+repeated labels, which we keep."""
 PAPER_ORDER = ("I-MISC", "I-ORG", "B-ORG", "I-PER", "B-PER", "I-LOC", "B-LOC", "B-MISC", "O")
-"""How the majority vote of the published file decides ties."""
+"""Order by which the published majority vote breaks ties."""
 PEER_LIMIT = 300
-"""Seconds a peer may take."""
+"""Time limit for a peer, in seconds."""
 
 
 def score_estimate(estimate: Estimate, data: Benchmark) -> Figures:
-    """Accuracy with ties counted half, and calibration."""
+    """Return accuracy, with ties counted half, and calibration."""
     gold = np.asarray(data.corpus.gold)
     scores = score(gold, estimate.answer, estimate.beliefs)
     return {
@@ -68,7 +68,7 @@ def score_estimate(estimate: Estimate, data: Benchmark) -> Figures:
 
 
 def measure_accuracy(method: TruthMethod, data: Benchmark) -> Figures:
-    """One method on one set."""
+    """Return the scores of one method on one data set."""
     begin = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -77,7 +77,7 @@ def measure_accuracy(method: TruthMethod, data: Benchmark) -> Figures:
 
 
 def peer_answers(peer: str, method: str, data: Benchmark, *, iterations: int, tolerance: float) -> pl.DataFrame | None:
-    """The probabilities that crowd-kit gives; None when it took too long."""
+    """Return the probabilities from crowd-kit; None if it exceeded the time limit."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "labels.csv", Path(folder) / "out.csv"
         labels_table(data.labels).select("item", "annotator", "label").write_csv(source)
@@ -90,7 +90,7 @@ def peer_answers(peer: str, method: str, data: Benchmark, *, iterations: int, to
 
 
 def peer_beliefs(table: pl.DataFrame, data: Benchmark) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Those probabilities in the order of our items and classes."""
+    """Return these probabilities in the order of our items and classes."""
     names = [str(name) for name in data.labels.classes]
     order = pl.DataFrame({"item": data.labels.items.cast(pl.String)})
     missing = [pl.lit("0").alias(name) for name in names if name not in table.columns]
@@ -99,7 +99,7 @@ def peer_beliefs(table: pl.DataFrame, data: Benchmark) -> np.ndarray[tuple[int, 
 
 
 def peer_figures(peer: str, name: str, data: Benchmark) -> Figures:
-    """Crowd-kit's accuracy with its defaults; for Dawid-Skene also what 100 iterations without stopping answer."""
+    """Return crowd-kit's accuracy with its defaults; for Dawid-Skene also after exactly 100 iterations."""
     table = peer_answers(peer, CROWD_KIT[name], data, iterations=100 if name != "mace" else 50, tolerance=1e-5)
     if table is None:
         return {"accuracy": None}
@@ -122,7 +122,7 @@ def peer_figures(peer: str, name: str, data: Benchmark) -> Figures:
 
 
 def measure_spans(name: str, data: Benchmark) -> Figures:
-    """Span F1 of one method on the NER set, both schemes; the sequence methods with and without the words."""
+    """Return span F1 of one method on the NER set under both schemes; sequence methods with and without the words."""
     plain = name.removesuffix(" without words")
     method = MajorityVote(ties="order", order=PAPER_ORDER) if plain == "majority" else truth_method(plain)
     words = data.corpus if needs_sequences(plain) and plain == name else None
@@ -139,7 +139,7 @@ def measure_spans(name: str, data: Benchmark) -> Figures:
 
 
 def accuracy_table(file: FiguresFile, peer: str | None) -> str:
-    """One row per method, one column per set."""
+    """Return one row per method and one column per data set."""
     names = [name for name in TRUTH_METHODS if not needs_sequences(name)]
     rows: dict[str, list[object]] = {name: [] for name in names}
     rows |= {"dawid-skene, no smoothing, 100 iterations": []}
@@ -168,14 +168,14 @@ def accuracy_table(file: FiguresFile, peer: str | None) -> str:
 
 
 def _format_scores(name: str, values: list[object], rows: dict[str, list[object]]) -> list[str]:
-    """Figures; those of IBCC and EBCC that fall short of Dawid-Skene's (by its defaults) are marked."""
+    """Format scores; those of IBCC and EBCC that are below Dawid-Skene's (with its defaults) are marked."""
     base = rows["dawid-skene"]
     short = [name in ("ibcc", "ebcc") and float(str(v)) < float(str(b)) for v, b in zip(values, base, strict=True)]
     return [f"{value:.2f}{' ↓' if mark else ''}" for value, mark in zip(values, short, strict=True)]
 
 
 def calibration_table(file: FiguresFile) -> str:
-    """Expected calibration error and log loss, averaged over the sets."""
+    """Return the expected calibration error and log loss, averaged over the data sets."""
     rows = []
     for name in (name for name in TRUTH_METHODS if not needs_sequences(name)):
         found = [file.figures[f"{each} {name}"] for each in SETS]
@@ -186,7 +186,7 @@ def calibration_table(file: FiguresFile) -> str:
 
 
 def span_table(file: FiguresFile) -> str:
-    """Precision, recall and F1 of spans on the NER set."""
+    """Return precision, recall and F1 of spans on the NER set."""
     data = load_benchmark("ner_conll_mturk")
     names = [*TRUTH_METHODS, *(f"{name} without words" for name in TRUTH_METHODS if needs_sequences(name))]
     rows = []
@@ -198,10 +198,10 @@ def span_table(file: FiguresFile) -> str:
 
 
 def main() -> None:
-    """Measure what is not yet known and write the tables."""
+    """Measure what is missing and write the tables."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--peers", default=str(PEERS) if PEERS.is_file() else None, help="A python with crowd-kit.")
-    options.add_argument("--fresh", action="store_true", help="Forget earlier figures.")
+    options.add_argument("--peers", default=str(PEERS) if PEERS.is_file() else None, help="Python with crowd-kit.")
+    options.add_argument("--fresh", action="store_true", help="Ignore earlier figures.")
     chosen = options.parse_args()
     file = FiguresFile(RESULTS, fresh=chosen.fresh)
     write_section(PAGE, "accuracy", f"{accuracy_table(file, chosen.peers)}\n\nMeasured {describe_machine()}.")

@@ -1,9 +1,9 @@
-"""One fit of a truth method in a process of its own, for truth_speed.
+"""Fit a truth method once in a separate process, for truth_speed.
 
     python -m benchmarks.truth_fit CODES.npz METHOD ITERATIONS THREADS time|memory
 
-Prints one JSON line: the seconds of the fit, the seconds per iteration, and with `memory` the peak of resident memory
-beyond the table, in bytes per label, which is watched by a thread that would disturb the times.
+The script prints one JSON line: the seconds of the fit, the seconds per iteration and, with `memory`, the peak resident
+memory in excess of the table in bytes per label. A thread watches the memory, which would affect the times.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from crowdlogic.truth.methods import TruthMethod
 
 CLASSES = 5
 WARM_UP = 100_000
-"""Labels of the fit that compiles before anything is timed."""
+"""Number of labels in the warm-up fit, which triggers compilation."""
 PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 
 
 def build_labels(unit: Ints, annotator: Ints, label: Ints) -> CrowdLabels:
-    """Labels with numbers for names."""
+    """Return labels with integers as names."""
     items, annotators = (pl.Series(np.arange(int(codes.max()) + 1)) for codes in (unit, annotator))
     classes = tuple(range(CLASSES))
     return CrowdLabels(unit=unit, annotator=annotator, label=label, items=items, annotators=annotators, classes=classes)
 
 
 def with_iterations(name: str, iterations: int) -> TruthMethod:
-    """A truth method that makes so many iterations and does not stop before."""
+    """Return a truth method that runs exactly this number of iterations."""
     convergence = Convergence(max_iterations=iterations, tolerance=0.0)
     method: TruthMethod = TRUTH_METHODS.load(name)(convergence=convergence)
     return method
 
 
 def resident_bytes() -> int:
-    """Resident memory of this process."""
+    """Return the resident memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_SIZE
 
 
@@ -71,7 +71,7 @@ def watching_memory(peak: list[int]) -> Iterator[None]:
 
 
 def measure(labels: CrowdLabels, method: TruthMethod, threads: int, *, memory: bool) -> dict[str, float]:
-    """Fit once and measure."""
+    """Fit once and return the figures."""
     base = resident_bytes()
     peak, times = [base], []
     fitting = Fitting(threads=threads, progress=lambda _: times.append(time.perf_counter()))
@@ -84,7 +84,7 @@ def measure(labels: CrowdLabels, method: TruthMethod, threads: int, *, memory: b
 
 
 def main() -> None:
-    """Warm up, fit and print."""
+    """Warm up, fit and print the figures."""
     source, name, iterations, threads, what = sys.argv[1:6]
     warnings.simplefilter("ignore")
     with np.load(source) as arrays:

@@ -1,8 +1,8 @@
-"""One run of a peer, in the peers' environment: `python truth_peer.py MODEL LABELS.csv OUT.csv ITERATIONS TOLERANCE`.
+"""Run a peer once, in the peers' environment: `python truth_peer.py MODEL LABELS.csv OUT.csv ITERATIONS TOLERANCE`.
 
-MODEL is a class of crowd-kit (DawidSkene, GLAD, MACE, ...) or snorkel.LabelModel. Reads item,
-annotator, label; writes each item's probabilities unless OUT is -; prints one JSON line with the seconds that fitting
-took and the iterations it made. Imports nothing of ours, so that it runs where ours is not installed.
+MODEL is a class of crowd-kit (DawidSkene, GLAD, MACE, ...) or snorkel.LabelModel. The script reads item, annotator and
+label, writes each item's probabilities unless OUT is -, and prints one JSON line with the seconds and iterations of the
+fit. It does not import crowdlogic, so that it also runs where crowdlogic is not installed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pandas as pd
 
 
 def crowd_kit(name: str, table: pd.DataFrame, iterations: int, tolerance: float) -> tuple[float, int, Any]:
-    """Seconds, iterations and probabilities of a crowd-kit aggregator."""
+    """Return seconds, iterations and probabilities of a crowd-kit aggregator."""
     kind = getattr(importlib.import_module("crowdkit.aggregation"), name)
     named = inspect.signature(kind).parameters
     wanted = {"n_iter": iterations, "tol": tolerance, "n_restarts": 1}
@@ -31,7 +31,7 @@ def crowd_kit(name: str, table: pd.DataFrame, iterations: int, tolerance: float)
 
 
 def snorkel(table: pd.DataFrame, iterations: int) -> tuple[float, int, Any]:
-    """Seconds of so many epochs of Snorkel's LabelModel; making its dense matrix is not counted."""
+    """Return the seconds for a number of epochs of Snorkel's LabelModel, excluding the creation of its dense matrix."""
     kind = importlib.import_module("snorkel.labeling.model").LabelModel
     task, worker, label = (pd.factorize(table[column])[0] for column in ("task", "worker", "label"))
     matrix = np.full((task.max() + 1, worker.max() + 1), -1)
@@ -43,7 +43,7 @@ def snorkel(table: pd.DataFrame, iterations: int) -> tuple[float, int, Any]:
 
 
 def main() -> None:
-    """Fit and write."""
+    """Fit and write the probabilities."""
     model, source, target, count, tolerance = sys.argv[1:6]
     table = pd.read_csv(source, dtype=str)
     table.columns = pd.Index(["task", "worker", "label", *table.columns[3:]])

@@ -1,13 +1,13 @@
-"""The speed of Dawid-Skene, GLAD and MACE per iteration, and their memory, beside crowd-kit and Snorkel.
+"""Measure the time per iteration and the memory of Dawid-Skene, GLAD and MACE, compared with crowd-kit and Snorkel.
 
     python -m benchmarks.truth_speed [--sizes 1e4,1e5,1e6,1e7] [--repeats 3] [--fresh]
                                      [--peers PYTHON] [--snorkel PYTHON]
 
-5 classes, 5 labels an item, at most 1,000 annotators. Seconds per iteration are the difference between a long and a
-short fit, divided by the difference of their iterations, so that reading, preparing and imports are not counted; each
-fit runs in a process of its own, on one thread unless noted, and the best of the repeats is taken. A peer's run is
-stopped after 5 minutes. Figures are kept in benchmarks/results/, so an interrupted benchmark continues where it
-stopped; the table goes into docs/evidence/truth-methods.md.
+The labels are simulated: 5 classes, 5 labels per item, at most 1,000 annotators. Seconds per iteration are the
+difference between a long and a short fit, divided by the difference of their iterations, so that reading, preparation
+and imports do not count. Each fit runs in a separate process, on one thread unless noted, and the best of the repeats
+counts. A peer's run is stopped after 5 minutes. Figures are kept in benchmarks/results/, so an interrupted benchmark
+continues where it stopped; the table goes into docs/evidence/truth-methods.md.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from crowdlogic.extensions.paper.results import format_table, write_section
 RESULTS = Path("benchmarks/results/truth_speed.json")
 PAGE = Path("docs/evidence/truth-methods.md")
 LIMIT = 300
-"""Seconds after which a peer's run is stopped."""
+"""Time limit for a peer's run, in seconds."""
 SNORKEL_MODEL = "snorkel.LabelModel"
 METHODS = {"dawid-skene": "DawidSkene", "glad": "GLAD", "mace": "MACE"}
 
 
 def write_labels(folder: Path, count: int) -> tuple[Path, Path]:
-    """Labels of annotators who are right 4 to 9 times in 10, as codes for us and as csv for peers."""
+    """Write simulated labels with annotator accuracies from 0.4 to 0.9: as codes for crowdlogic, as csv for peers."""
     rng = np.random.default_rng(0)
     people = max(min(1000, count // 100), 5)
     unit = np.repeat(np.arange(count // 5, dtype=np.int32), 5)
@@ -54,7 +54,7 @@ def write_labels(folder: Path, count: int) -> tuple[Path, Path]:
 
 
 def run_process(words: list[str], *, threads: int = 1) -> Figures | None:
-    """The JSON line that a process prints; None when it took too long or failed."""
+    """Run a process and return the JSON line that it prints; None if it failed or exceeded the time limit."""
     own = {"OMP_NUM_THREADS": str(threads), "NUMBA_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
     try:
         done = subprocess.run(
@@ -67,7 +67,7 @@ def run_process(words: list[str], *, threads: int = 1) -> Figures | None:
 
 
 def measure_ours(codes: Path, method: str, *, repeats: int, threads: int, count: int) -> Figures:
-    """Seconds per iteration (the best run's mean), per label, and the peak of memory, watched in a run of its own."""
+    """Return seconds per iteration (mean of the best run) and per label, and peak memory from a separate run."""
     iterations = "12" if count >= 10**6 else "42"
     words = [sys.executable, "-m", "benchmarks.truth_fit", str(codes), method, iterations, str(threads)]
     runs = [one for one in (run_process([*words, "time"], threads=threads) for _ in range(repeats)) if one]
@@ -83,13 +83,13 @@ def measure_ours(codes: Path, method: str, *, repeats: int, threads: int, count:
 
 
 def per_iteration(short: list[Figures | None], long: list[Figures | None]) -> float:
-    """The best long run less the best short one, over the iterations between them: noise can only add to either."""
+    """Return the best long time minus the best short time, per iteration between them; noise can only add to either."""
     least, most = (min((one for one in runs if one), key=lambda one: float(one["seconds"])) for runs in (short, long))
     return float((most["seconds"] - least["seconds"]) / (most["iterations"] - least["iterations"]))
 
 
 def measure_peer(peer: str, table: Path, model: str, *, repeats: int, count: int) -> Figures:
-    """Seconds per iteration of a peer, or that it took too long or failed."""
+    """Return the seconds per iteration of a peer, or the reason why there are none."""
     spans = (1, 3) if model == "GLAD" or count >= 10**7 else (20, 220) if model == SNORKEL_MODEL else (2, 12)
     repeats = min(repeats, 2) if count < 10**7 and model != "GLAD" else 1
     short, long = (
@@ -100,7 +100,7 @@ def measure_peer(peer: str, table: Path, model: str, *, repeats: int, count: int
         for n in spans
     )
     if not any(short):
-        return {"seconds": None, "why": f"failed or took more than {LIMIT} s", "measured": describe_machine()}
+        return {"seconds": None, "why": f"failed or took longer than {LIMIT} s", "measured": describe_machine()}
     if not any(long):
         whole = min(float(one["seconds"]) for one in short if one)
         return {"seconds": whole, "why": "one iteration, with its preparation", "measured": describe_machine()}
@@ -108,7 +108,7 @@ def measure_peer(peer: str, table: Path, model: str, *, repeats: int, count: int
 
 
 def speed_rows(file: FiguresFile, sizes: list[int]) -> list[tuple[object, ...]]:
-    """One row per method and size."""
+    """Return one row per method and size."""
     rows = []
     for method, model in METHODS.items():
         peers = [f"crowd-kit {model}", SNORKEL_MODEL if model == "DawidSkene" else ""]
@@ -132,7 +132,7 @@ def speed_rows(file: FiguresFile, sizes: list[int]) -> list[tuple[object, ...]]:
 
 
 def _peer_cell(seconds: float | None, mine: float, count: int) -> str:
-    """A peer's nanoseconds per label, and how many times ours they are."""
+    """Format a peer's nanoseconds per label, and their ratio to ours."""
     return "" if seconds is None else f"{seconds / count * 1e9:,.0f} ns ({seconds / mine:,.0f}x)"
 
 
@@ -143,9 +143,9 @@ class Plan:
     Attributes:
         sizes: Numbers of labels.
         methods: Our methods by name.
-        repeats: Runs of which the best counts.
-        peer: A python with crowd-kit; None measures none.
-        snorkel: A python with Snorkel; None measures none.
+        repeats: Number of runs, of which the best counts.
+        peer: Python interpreter with crowd-kit; None to skip it.
+        snorkel: Python interpreter with Snorkel; None to skip it.
     """
 
     sizes: list[int]
@@ -156,7 +156,7 @@ class Plan:
 
 
 def measure(file: FiguresFile, plan: Plan, folder: Path) -> None:
-    """Measure what is not in the file yet."""
+    """Measure everything that is not in the file yet."""
     for count in plan.sizes:
         codes, table = write_labels(folder, count)
         by_peer = partial(measure_peer, table=table, repeats=plan.repeats, count=count)
@@ -174,16 +174,16 @@ def measure(file: FiguresFile, plan: Plan, folder: Path) -> None:
 
 
 def main() -> None:
-    """Measure what is not yet known and write the table."""
+    """Measure what is missing and write the table."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sizes", default="1e4,1e5,1e6,1e7")
     options.add_argument("--methods", default=",".join(METHODS))
     options.add_argument("--repeats", type=int, default=3)
-    options.add_argument("--peers", default=str(PEERS) if PEERS.is_file() else None, help="A python with crowd-kit.")
+    options.add_argument("--peers", default=str(PEERS) if PEERS.is_file() else None, help="Python with crowd-kit.")
     options.add_argument(
-        "--snorkel", default=str(SNORKEL) if SNORKEL.is_file() else None, help="A python with Snorkel."
+        "--snorkel", default=str(SNORKEL) if SNORKEL.is_file() else None, help="Python interpreter with Snorkel."
     )
-    options.add_argument("--fresh", action="store_true", help="Forget earlier figures.")
+    options.add_argument("--fresh", action="store_true", help="Ignore earlier figures.")
     chosen = options.parse_args()
     plan = Plan(
         sizes=[int(float(size)) for size in chosen.sizes.split(",")],

@@ -1,9 +1,9 @@
-"""How often planted annotators are flagged, and good ones falsely, on small crowds.
+"""Measure how often planted poor annotators are flagged, and good ones falsely, in small crowds.
 
     python -m benchmarks.verdicts [--seeds 12]
 
-Crowds of 100 to 300 items, 3 to 7 labels an item, 2 to 4 classes and 7 to 20 annotators, whose truth is planted. A
-method of one's own stands for one that counts votes and says nothing of its annotators.
+The crowds are simulated: 100 to 300 items, 3 to 7 labels per item, 2 to 4 classes and 7 to 20 annotators. A
+user-defined method represents methods that count votes and do not estimate the annotators' reliability.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from crowdlogic.truth.methods import truth_method
 
 GOOD, MEDIOCRE = "good", "70 % of the usual skill"
 PLANTED = (["careless"], ["spammer"], ["biased"], ["careless", "biased"], ["careless", "spammer"], [MEDIOCRE])
-"""Who is among good annotators, crowd by crowd."""
+"""Poor annotators of each crowd; all others are good."""
 METHODS = ("ensemble", "dawid-skene", "majority", "own")
 
 
 def confusion_of(rng: np.random.Generator, character: str, classes: int) -> Floats:
-    """confusion[m, n] of an annotator of some character."""
+    """Return confusion[m, n] of an annotator with a given character."""
     eye = np.eye(classes)
     if character == "spammer":
         return np.tile(rng.dirichlet(np.full(classes, 5.0)), (classes, 1))
@@ -51,7 +51,7 @@ def confusion_of(rng: np.random.Generator, character: str, classes: int) -> Floa
 def draw_crowd(
     rng: np.random.Generator, *, items: int, each: int, classes: int, annotators: int, planted: list[str]
 ) -> tuple[CrowdLabels, list[str]]:
-    """Labels, and the character of every annotator."""
+    """Return simulated labels and the character of every annotator."""
     characters = rng.permutation([*planted, *[GOOD] * (annotators - len(planted))]).tolist()
     confusion = np.stack([confusion_of(rng, character, classes) for character in characters])
     unit = np.repeat(np.arange(items), each)
@@ -70,7 +70,7 @@ def draw_crowd(
 
 
 def draw_crowds(seeds: int) -> Iterator[tuple[CrowdLabels, list[str]]]:
-    """Every size of crowd, with every seed."""
+    """Return a crowd of every size for every seed."""
     for items, each, classes, annotators in itertools.product((100, 200, 300), (3, 5, 7), (2, 3, 4), (7, 10, 20)):
         for seed in range(seeds):
             rng = np.random.default_rng([seed, items, each, classes, annotators])
@@ -79,7 +79,7 @@ def draw_crowds(seeds: int) -> Iterator[tuple[CrowdLabels, list[str]]]:
 
 
 def estimate_by(method: str, labels: CrowdLabels) -> Estimate:
-    """What a method states."""
+    """Return the estimate of a method."""
     if method == "own":
         return state_confidence(labels, make_estimate(labels, "own", vote_shares(labels.votes())))
     return infer_calibrated(truth_method(method), labels)
@@ -92,7 +92,7 @@ def _percent(flagged: Counter[bool]) -> str:
 def main() -> None:
     """Print how often each character is flagged, by method."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--seeds", type=int, default=12, help="Crowds of every size.")
+    options.add_argument("--seeds", type=int, default=12, help="Number of crowds of each size.")
     warnings.simplefilter("ignore")
     flagged: dict[tuple[str, str], Counter[bool]] = defaultdict(Counter)
     for labels, drawn in draw_crowds(options.parse_args().seeds):

@@ -1,1 +1,1 @@
-"""How far stated confidences can be believed: `python -m benchmarks.calibration`."""
+"""Benchmarks of calibrated confidence: `python -m benchmarks.calibration`."""

@@ -1,8 +1,8 @@
-"""How far stated confidences can be believed, on public sets and simulated crowds.
+"""Measure the calibration of confidences on public data sets and simulated crowds.
 
     python -m benchmarks.calibration [--fresh]
 
-Needs CROWDLOGIC_DATA. Prints its tables and writes them into docs/evidence/confidence.md; slow figures are kept in
+Needs CROWDLOGIC_DATA. The tables are printed and written into docs/evidence/confidence.md. Slow figures are kept in
 benchmarks/results/calibration.json, so an interrupted benchmark continues where it stopped.
 """
 
@@ -30,9 +30,9 @@ RESULTS = Path("benchmarks/results/calibration.json")
 
 
 def main() -> None:
-    """Measure what is not yet known, print the tables and write them."""
+    """Measure what is missing, print the tables and write them."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--fresh", action="store_true", help="Forget earlier figures.")
+    options.add_argument("--fresh", action="store_true", help="Ignore earlier figures.")
     file = FiguresFile(RESULTS, fresh=options.parse_args().fresh)
     sets = load_sets()
     left_out = leave_one_out(sets)

@@ -1,4 +1,4 @@
-"""How far the reliability of annotators holds, by each posterior: against their share of right labels on gold items."""
+"""Estimated reliability of annotators by each posterior, compared with their share of right labels on gold items."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ensemble import Ensemble
 
 ENOUGH = 15
-"""Labels on gold items from which on an annotator is compared."""
+"""Minimum number of labels on gold items for an annotator to be compared."""
 
 
 def measure_reliability(sets: Sequence[CrowdSet]) -> Figures:
-    """Means over the sets of correlation, bias and absolute error, in points."""
+    """Return means over the data sets of correlation, bias and absolute error, in points."""
     found: Figures = {}
     for name, method in (("dawid-skene, its own posterior", DawidSkene()), ("ensemble, as stated", Ensemble())):
         rows = []
@@ -40,7 +40,7 @@ def measure_reliability(sets: Sequence[CrowdSet]) -> Figures:
 
 
 def reliability_table(sets: Sequence[CrowdSet], file: FiguresFile) -> str:
-    """A row per posterior."""
+    """Return a row per posterior."""
     found = file.get("reliability", lambda: measure_reliability(sets))
     rows = [(name, f"{r:.2f}", f"{100 * bias:+.1f}", f"{100 * error:.1f}") for name, (r, bias, error) in found.items()]
     return format_table(["reliability by", "correlation with gold", "bias (points)", "mean error (points)"], rows)

@@ -1,4 +1,4 @@
-"""What stating a posterior costs, in percent of a fit of ten iterations."""
+"""Time for calibrating a posterior, in percent of a fit of ten iterations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REPEATS = 12
 
 
 def measure_cost() -> Figures:
-    """A million labels of 200,000 items: seconds of the fit and of stating, the best of several runs."""
+    """Return the best times of fit and calibration for a million labels of 200,000 items, in seconds."""
     labels = simulate_crowd(
         np.random.default_rng(0), units=200_000, annotators=1000, classes=5, labels_per_unit=5
     ).labels

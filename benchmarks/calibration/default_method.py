@@ -1,4 +1,4 @@
-"""The default method beside counting votes and Dawid-Skene: whole sets, thinned copies, simulated crowds."""
+"""The default method compared with majority vote and Dawid-Skene: whole data sets, thinned copies, simulated crowds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SEEDS = 20
 
 
 def thin(labels: CrowdLabels, most: int, rng: np.random.Generator) -> CrowdLabels:
-    """At most so many labels of each item, drawn at random."""
+    """Return at most the given number of labels of each item, drawn at random."""
     order = np.lexsort((rng.random(labels.n_labels), labels.unit))
     starts = np.concatenate([[0], np.cumsum(labels.labels_per_unit())])
     rank = np.arange(labels.n_labels) - starts[labels.unit[order]]
@@ -39,7 +39,7 @@ def thin(labels: CrowdLabels, most: int, rng: np.random.Generator) -> CrowdLabel
 
 
 def accuracies(labels: CrowdLabels, truth: Ints) -> dict[str, float]:
-    """The accuracy of each method in percent, ties counted half."""
+    """Return the accuracy of each method in percent, with ties counted half."""
     found = {}
     for name, method in METHODS.items():
         with warnings.catch_warnings():
@@ -51,18 +51,18 @@ def accuracies(labels: CrowdLabels, truth: Ints) -> dict[str, float]:
 
 
 def measure_whole(one: CrowdSet) -> Figures:
-    """The set as it is."""
+    """Return the scores on the whole data set."""
     return _means([accuracies(one.labels, one.truth)])
 
 
 def measure_thinned(one: CrowdSet, most: int) -> Figures:
-    """Means over random copies with at most so many labels per item."""
+    """Return means over random copies with at most the given number of labels per item."""
     rows = [accuracies(thin(one.labels, most, np.random.default_rng([most, draw])), one.truth) for draw in range(DRAWS)]
     return _means(rows)
 
 
 def measure_simulated(draw: Draw) -> Figures:
-    """Means over seeds: accuracies, and calibration errors of the classical posterior and of the ensemble."""
+    """Return means over seeds: accuracies, and calibration errors of the classical posterior and the ensemble."""
     rows = []
     for seed in range(SEEDS):
         labels, truth = draw(np.random.default_rng(seed))
@@ -80,7 +80,7 @@ def _means(rows: Sequence[dict[str, float]]) -> Figures:
 
 
 def whole_sets_table(sets: Sequence[CrowdSet], file: FiguresFile) -> str:
-    """Accuracy on the sets as they are."""
+    """Return the accuracy on the whole data sets."""
     rows = [file.get(f"whole {one.name}", partial(measure_whole, one)) for one in sets]
     named = [
         *((one.name.removeprefix("truth/"), row) for one, row in zip(sets, rows, strict=True)),
@@ -92,7 +92,7 @@ def whole_sets_table(sets: Sequence[CrowdSet], file: FiguresFile) -> str:
 
 
 def thinned_table(sets: Sequence[CrowdSet], file: FiguresFile) -> str:
-    """How far the ensemble is above counting votes on copies with few labels per item."""
+    """Return the gain of the ensemble over majority vote on copies with few labels per item."""
     lines = []
     for one in sets:
         found = [file.get(f"thin {one.name} {most}", partial(measure_thinned, one, most)) for most in THINNED]
@@ -104,7 +104,7 @@ def thinned_table(sets: Sequence[CrowdSet], file: FiguresFile) -> str:
 
 
 def simulated_table(file: FiguresFile) -> str:
-    """Simulated crowds: accuracy, and calibration error of the classical posterior and of what is stated."""
+    """Return the accuracy and the calibration errors on simulated crowds."""
     lines = []
     for name, draw in {**INDEPENDENT, **THIN, **DEPENDENT}.items():
         row = file.get(f"simulated {name}", partial(measure_simulated, draw))

@@ -1,4 +1,4 @@
-"""Reliability diagrams of all sets together, before and after: docs/images/reliability-*.svg."""
+"""Reliability diagrams of all data sets together, before and after calibration: docs/images/reliability-*.svg."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FOLDER = Path("docs/images")
 
 
 def reliability_bins(sets: Sequence[CrowdSet], beliefs: Sequence[Beliefs]) -> list[CalibrationBin]:
-    """Answers of all sets by their confidence; at most 500 of a set, so that none outweighs the others."""
+    """Return the answers of all data sets by confidence; at most 500 per data set, so that none dominates."""
     confidence, right = [], []
     for one, q in zip(sets, beliefs, strict=True):
         taken = np.random.default_rng(0).permutation(len(q))[:500]

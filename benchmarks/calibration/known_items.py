@@ -1,4 +1,4 @@
-"""Known truths: what 50 items checked at random do for the confidence of the rest."""
+"""Effect of 50 randomly checked items on the confidence of the others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DRAWS = 40
 
 
 def measure(one: CrowdSet, dependence: Dependence) -> Figures:
-    """Scores on the other items with gold, with and without the known ones: means over the draws."""
+    """Return the scores on the other items with gold, with and without the known items: means over the draws."""
     method = Ensemble(dependence=dependence)
     plain = method.infer(one.labels).beliefs
     found = []
@@ -42,7 +42,7 @@ def measure(one: CrowdSet, dependence: Dependence) -> Figures:
 
 
 def known_items_table(sets: Sequence[CrowdSet], left_out: Sequence[Dependence], file: FiguresFile) -> str:
-    """A row per set, and the mean."""
+    """Return a row per data set, and the mean."""
     figures = [
         file.get(f"known items {one.name}", partial(measure, one, dependence))
         for one, dependence in zip(sets, left_out, strict=True)

@@ -27,19 +27,19 @@ SETS = ("sentiment_mturk", "simulated reviews")
 
 
 def load(name: str, seed: int) -> Benchmark:
-    """Training items with labels, dev items and test items."""
+    """Return training items with labels, dev items and test items."""
     if name == "sentiment_mturk":
         return load_benchmark(name, split="clean")
     made = simulate_sentiment(seed, items=2000, test_items=2000)
     test = made.test
     if test is None:
-        raise ValueError("the simulation has no test items")
+        raise ValueError("The simulation has no test items.")
     dev, rest = (test.take_items(np.arange(*part)) for part in ((0, 1000), (1000, 2000)))
     return Benchmark(name=name, labels=made.labels, corpus=made.corpus, dev=dev, test=rest)
 
 
 def views(learned: Learned, data: Benchmark) -> Iterator[tuple[str, Corpus, Beliefs, Beliefs]]:
-    """What is scored: its name, the items, and the beliefs as learnt and as stated."""
+    """Yield what is scored: name, items, and the beliefs as learnt and as calibrated."""
     yield "truth on training items", learned.task.corpus, learned.epoch.q_f, learned.estimate.beliefs
     for who in ("student", "teacher"):
         for where, items in (("dev", data.dev), ("test", data.test)):
@@ -52,7 +52,7 @@ def views(learned: Learned, data: Benchmark) -> Iterator[tuple[str, Corpus, Beli
 
 
 def measure(name: str, seed: int, *, gold: bool) -> Figures:
-    """Scores before and after; with the dev gold, or with held-out items in its place."""
+    """Return the scores before and after calibration, with dev gold or with held-out items."""
     data = load(name, seed)
     method = LogicLNCL(imitation=ConstantImitation(0.2), limits=TrainingLimits(seed=seed))
     learned = method.fit(data.corpus, data.labels, rules=BUT, dev=data.dev if gold else None)
@@ -66,7 +66,7 @@ def measure(name: str, seed: int, *, gold: bool) -> Figures:
 
 
 def learning_table(file: FiguresFile) -> str:
-    """A row per set, source of the scale and view: means over the seeds."""
+    """Return a row per data set, source of the scale and view: means over the seeds."""
     rows = []
     for name in SETS:
         for gold in (False, True):

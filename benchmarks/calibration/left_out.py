@@ -1,4 +1,4 @@
-"""Leave one set out: how believable confidences are on a set that nothing was fitted on, and how wide intervals are."""
+"""Leave one data set out: calibration of confidences, and width of intervals, on data that nothing was fitted to."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from crowdlogic.extensions.paper.results import format_table
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence
 
 CAP = 0.2
-"""The share of uniform doubt in a bare cap."""
+"""Share of the uniform distribution in the simple cap on confidence."""
 MISS = 40
-"""What a point by which an interval misses costs, in points of width: 2 / (1 - level)."""
+"""Penalty, in points of width, for each point by which an interval misses: 2 / (1 - level)."""
 
 
 def leave_one_out(sets: Sequence[CrowdSet]) -> list[Dependence]:
-    """The dependence of every set, from the others alone."""
+    """Return the dependence of every data set, fitted to the others."""
     return [fit_dependence([other for other in sets if other is not one]) for one in sets]
 
 
 def scores_table(sets: Sequence[CrowdSet], left_out: Sequence[Dependence]) -> str:
-    """Means over the sets: what is stated, beside the classical posterior, a constant and a bare cap."""
+    """Return the means over the data sets: calibrated, classical posterior, a constant and a simple cap."""
     stated = {id(one): one.state(dependence) for one, dependence in zip(sets, left_out, strict=True)}
     rows: dict[str, Callable[[CrowdSet], Beliefs]] = {
         "dawid-skene, its own posterior": lambda one: one.dawid_skene,
@@ -58,7 +58,7 @@ def _row(name: str, mean: dict[str, float], gap: float, *, worst: float) -> tupl
 
 
 def constant(one: CrowdSet, sets: Sequence[CrowdSet]) -> Beliefs:
-    """Dawid-Skene's answers, all with the mean accuracy of the other sets as their confidence."""
+    """Return Dawid-Skene's answers, all with the mean accuracy of the other data sets as their confidence."""
     others = [float(np.mean(other.dawid_skene.argmax(axis=1) == other.gold)) for other in sets if other is not one]
     sure, n_classes = float(np.mean(others)), one.votes.shape[1]
     beliefs = np.full(one.votes.shape, (1 - sure) / max(n_classes - 1, 1))
@@ -67,7 +67,7 @@ def constant(one: CrowdSet, sets: Sequence[CrowdSet]) -> Beliefs:
 
 
 def sets_table(sets: Sequence[CrowdSet], left_out: Sequence[Dependence]) -> str:
-    """A row per set with its scores; its dependence was fitted on the other sets alone."""
+    """Return a row per data set with its scores; its dependence was fitted to the other data sets."""
     rows = []
     for one, dependence in zip(sets, left_out, strict=True):
         stated = one.state(dependence)
@@ -87,7 +87,7 @@ def sets_table(sets: Sequence[CrowdSet], left_out: Sequence[Dependence]) -> str:
 
 
 def check_parameters(sets: Sequence[CrowdSet]) -> str:
-    """The parameters fitted on all sets, as the package has them."""
+    """Compare the parameters fitted to all data sets with those in the package."""
     found = fit_dependence(sets)
     strengths = [fit_strength([other for other in sets if other is not one]) for one in sets]
     return (

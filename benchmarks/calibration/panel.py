@@ -1,4 +1,4 @@
-"""Language-model judges on civil comments, never fitted on: confidence, accuracy, and the warning that is given."""
+"""Language-model judges on civil comments, which nothing was fitted to: confidence, accuracy and warning."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from crowdlogic.numerics.arrays import Ints
 from crowdlogic.truth.ensemble import Ensemble
 
 CUT = 4.5
-"""Scores above it are "toxic"."""
+"""Scores above this threshold are "toxic"."""
 
 
 def load_judges() -> tuple[CrowdLabels, Ints]:
-    """The judges' labels, and the truth of every comment."""
+    """Return the judges' labels, and the truth of every comment."""
     home = data_folder() / "judges" / "civilcomments"
     scores = pl.read_csv(home / "scores.csv", infer_schema_length=None)
     gold = dict(pl.read_csv(home / "gold.csv").iter_rows())
@@ -27,7 +27,7 @@ def load_judges() -> tuple[CrowdLabels, Ints]:
 
 
 def panel_paragraph() -> str:
-    """What the default says of the panel."""
+    """Describe the result of the default method on the panel."""
     labels, truth = load_judges()
     estimate = Ensemble().infer(labels)
     right = float(np.mean(estimate.answer == truth))

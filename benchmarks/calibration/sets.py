@@ -1,6 +1,6 @@
-"""The eleven public sets, what the members of the ensemble believe on them, and the dependence that fits some of them.
+"""The eleven public data sets, the beliefs of the ensemble's members, and the dependence fitted to some of the sets.
 
-The only parameter that is fitted is the strength of the dependence, by the mean log loss over the sets.
+The only fitted parameter is the strength of the dependence, by the mean log loss over the data sets.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, nominal_alpha
 from crowdlogic.truth.ensemble import Ensemble, Member, pool
 
 FLAT_PRIOR = 1e3
-"""A standard deviation so large that the best sharpness of a set is not drawn to 1."""
+"""Large standard deviation, so that the best sharpness of a data set is not shrunk towards 1."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CrowdSet:
-    """A data set, reduced to its items with gold.
+    """Data set, reduced to its items with gold.
 
     Attributes:
-        name: Its name.
+        name: Name of the data set.
         labels: All its labels.
-        truth: truth[i] over all items, -1 where it is not known.
-        gold: gold[i] of the items that have it.
-        votes: votes[i, k] of these.
+        truth: truth[i] over all items, -1 if unknown.
+        gold: gold[i] of the items with gold.
+        votes: votes[i, k] of these items.
         alpha: Krippendorff's alpha of all labels.
         members: The ensemble's members on these items.
     """
@@ -58,26 +58,26 @@ class CrowdSet:
 
     @property
     def dawid_skene(self) -> Beliefs:
-        """The classical posterior of Dawid-Skene."""
+        """Return the classical posterior of Dawid-Skene."""
         return self.members[0].posterior
 
     def calibration(self, dependence: Dependence) -> Calibration:
-        """What a dependence makes of all labels of the set."""
+        """Return the calibration of all labels of the data set under a dependence."""
         root = float(np.sqrt(max(self.alpha, 0.0)))
         return replace(dependence.calibration(self.votes), correlation=dependence.strength * root)
 
     def state(self, dependence: Dependence) -> Beliefs:
-        """What the ensemble states of the items with gold."""
+        """Return the calibrated beliefs of the ensemble for the items with gold."""
         return pool(self.members, self.votes, self.calibration(dependence))
 
 
 def load_sets() -> list[CrowdSet]:
-    """All eleven, each fitted once."""
+    """Load all eleven data sets and fit the members of each once."""
     return [load_set(name) for name in SETS]
 
 
 def load_set(name: str) -> CrowdSet:
-    """One data set, with the ensemble's members fitted."""
+    """Load one data set and fit the members of the ensemble."""
     data = load_benchmark(name)
     truth = np.asarray(data.corpus.gold)
     known: Bools = truth >= 0
@@ -98,7 +98,7 @@ def load_set(name: str) -> CrowdSet:
 
 
 def fit_strength(sets: Sequence[CrowdSet]) -> float:
-    """The strength of the dependence with the lowest mean log loss over some sets."""
+    """Return the strength of the dependence with the lowest mean log loss over some data sets."""
 
     def cost(strength: float) -> float:
         dependence = replace(PUBLIC_CROWDS, strength=strength)
@@ -108,7 +108,7 @@ def fit_strength(sets: Sequence[CrowdSet]) -> float:
 
 
 def fit_dependence(sets: Sequence[CrowdSet]) -> Dependence:
-    """The dependence of some sets: its strength, and what differs from set to set when each is left out in turn."""
+    """Return the dependence of some data sets: its strength, and the variation when each set is left out in turn."""
     sharpness = []
     for one in sets:
         others = replace(PUBLIC_CROWDS, strength=fit_strength([other for other in sets if other is not one]))
@@ -122,7 +122,7 @@ def fit_dependence(sets: Sequence[CrowdSet]) -> Dependence:
 
 
 def score_beliefs(gold: Ints, beliefs: Beliefs) -> dict[str, float]:
-    """Every score of the table, of one set."""
+    """Return every score of the table for one data set."""
     right = tie_credit(gold, beliefs)
     return {
         "log loss": log_loss(gold, beliefs),

@@ -1,4 +1,4 @@
-"""Simulated crowds: independent errors, planted dependence, ordinal classes, and many annotators of few labels."""
+"""Simulated crowds: independent errors, planted dependence, ordinal classes, and many annotators with few labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crowdlogic.data.simulate.crowds import label_truth, simulate_crowd, simulat
 from crowdlogic.numerics.arrays import Ints
 
 Labelled = tuple[CrowdLabels, Ints]
-"""Labels, and the planted truth of every item."""
+"""Labels, and the true class of every item."""
 
 Draw = Callable[[np.random.Generator], Labelled]
 
@@ -26,19 +26,19 @@ def independent(
     each: float = 5,
     tail: float = 1,
 ) -> Labelled:
-    """Annotators who err independently of each other."""
+    """Return a crowd whose annotators err independently of each other."""
     drawn = simulate_crowd(rng, units=units, annotators=annotators, classes=classes, labels_per_unit=each, tail=tail)
     return drawn.labels, drawn.truth
 
 
 def hard(rng: np.random.Generator, *, classes: int) -> Labelled:
-    """Spammers, adversaries and biased annotators outnumber the experts; errors are independent."""
+    """Return a crowd with more spammers, adversaries and biased annotators than experts; errors are independent."""
     drawn = simulate_hard_crowd(rng, rng.integers(classes, size=1000).astype(np.int32), classes)
     return drawn.labels, drawn.truth
 
 
 def shared_difficulty(rng: np.random.Generator, *, hard_share: float = 0.3, trap: float = 0.8) -> Labelled:
-    """On some items everybody tends to the same wrong class."""
+    """Return a crowd in which annotators tend to the same wrong class on some items."""
     labels, truth = independent(rng, annotators=40, classes=3, each=7)
     is_hard = rng.random(labels.n_units) < hard_share
     decoy = (truth + rng.integers(1, 3, size=labels.n_units)) % 3
@@ -47,7 +47,7 @@ def shared_difficulty(rng: np.random.Generator, *, hard_share: float = 0.3, trap
 
 
 def copied(rng: np.random.Generator, *, share: float = 0.4) -> Labelled:
-    """A share of the labels is copied from the first label of the item."""
+    """Return a crowd in which a share of the labels is copied from the first label of the item."""
     labels, truth = independent(rng, annotators=40, classes=3, each=7)
     first = labels.label[np.searchsorted(labels.unit, np.arange(labels.n_units))]
     copies = rng.random(labels.n_labels) < share
@@ -55,7 +55,7 @@ def copied(rng: np.random.Generator, *, share: float = 0.4) -> Labelled:
 
 
 def ordinal(rng: np.random.Generator, *, classes: int, annotators: int, each: float) -> Labelled:
-    """Ordered classes: everybody sees the truth with a bias and noise of their own, and rounds."""
+    """Return a crowd with ordered classes, whose annotators see the truth with individual bias and noise, and round."""
     truth = rng.integers(classes, size=1000).astype(np.int32)
     labels = label_truth(rng, truth, classes, annotators=annotators, labels_per_unit=each).labels
     noise, bias = rng.uniform(0.4, 1.6, size=annotators), rng.normal(0, 0.4, size=annotators)

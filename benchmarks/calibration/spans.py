@@ -1,6 +1,6 @@
-"""Confidence of whole spans on named entities: the scale is fitted on one half of the sentences, scored on the other.
+"""Confidence of whole spans of named entities: the scale is fitted on half of the sentences, scored on the other half.
 
-Within one set: what it is worth on another one is not known.
+Both halves are from one data set; the transfer to other data sets was not measured.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from crowdlogic.truth.bsc_seq import BSCSeq
 from crowdlogic.truth.dependence import state_confidence
 
 EPOCHS = 4
-"""A short training is enough to see how sure it is of its spans."""
+"""Number of epochs; a short training is enough to measure the confidence in spans."""
 
 
 def right_spans(spans: Spans, data: Benchmark) -> Bools:
-    """right[e], whether a span is one of the gold ones, boundaries and type."""
+    """Return right[e], whether boundaries and type of a span equal those of a gold span."""
     gold = tags_to_spans(np.asarray(data.corpus.gold), np.asarray(data.labels.offsets), parse_tags(data.labels.classes))
     known = set(zip(gold.start.tolist(), gold.end.tolist(), gold.kind.tolist(), strict=True))
     found = zip(spans.start.tolist(), spans.end.tolist(), spans.kind.tolist(), strict=True)
@@ -40,7 +40,7 @@ def right_spans(spans: Spans, data: Benchmark) -> Bools:
 
 
 def fit_scale(raw: Floats, right: Bools) -> tuple[float, float]:
-    """Shift and slope with the lowest log loss."""
+    """Return shift and slope with the lowest log loss."""
 
     def cost(scale: Floats) -> float:
         p = scale_odds(raw, shift=float(scale[0]), slope=float(np.exp(scale[1])))
@@ -51,12 +51,12 @@ def fit_scale(raw: Floats, right: Bools) -> tuple[float, float]:
 
 
 def span_error(confidence: Floats, right: Bools) -> float:
-    """Calibration error of spans, in percent."""
+    """Return the calibration error of spans, in percent."""
     return 100 * binned_gap(confidence, right.astype(np.float64))
 
 
 def measure_spans(own_posterior: Estimate, stated: Estimate, data: Benchmark) -> Figures:
-    """Calibration errors of the method's own posterior and of what is stated, both halves; and the scale of all."""
+    """Return the calibration errors of the method's own posterior and of the calibrated confidence, and the scale."""
     spans, own = span_confidence(own_posterior)
     _, raw = span_confidence(replace(stated, calibration=None))
     right = right_spans(spans, data)
@@ -77,13 +77,13 @@ def measure_spans(own_posterior: Estimate, stated: Estimate, data: Benchmark) ->
 
 
 def aggregated(data: Benchmark) -> Figures:
-    """Spans of `aggregate`, whose default for them is bsc-seq."""
+    """Measure the spans of `aggregate`, whose default for spans is bsc-seq."""
     found = BSCSeq().infer(data.labels, data.corpus)
     return measure_spans(found, state_confidence(data.labels, found), data)
 
 
 def trained(data: Benchmark) -> Figures:
-    """Spans of a short training with the linear chain."""
+    """Measure the spans of a short training with the linear chain."""
     method = LogicLNCL(classifier=CRF(), limits=TrainingLimits(epochs=EPOCHS, held_out=None))
     learned = method.fit(data.corpus, data.labels)
     own = replace(learned.estimate, beliefs=learned.epoch.q_f, calibration=None)
@@ -91,7 +91,7 @@ def trained(data: Benchmark) -> Figures:
 
 
 def tagged(data: Benchmark) -> Figures:
-    """Spans of the tagger of `--preset ner`, its epoch chosen by dev gold."""
+    """Measure the spans of the tagger of `--preset ner`, with its epoch chosen by dev gold."""
     job = Job("ner", "logic-lncl-bilstm-crf", 0)
     learned = fit_row(set_up(job), job.seed)
     own = replace(learned.estimate, beliefs=learned.epoch.q_f, calibration=None)
@@ -99,7 +99,7 @@ def tagged(data: Benchmark) -> Figures:
 
 
 def spans_table(file: FiguresFile) -> str:
-    """A row for aggregate, and two for train."""
+    """Return a table with a row for aggregate and two rows for train."""
     data = load_benchmark("ner_conll_mturk")
     rows = []
     measures = {"aggregate (bsc-seq)": aggregated, "train (crf, four epochs)": trained, "train (preset ner)": tagged}

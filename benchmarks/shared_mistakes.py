@@ -234,7 +234,7 @@ class Cache:
         """Return the fit without gold."""
         if one.name not in self.fits:
             fit = fit_without_gold(one.labels)
-            self.fits[one.name] = replace(fit, taught=members_to_weigh(fit.merged, fit.members))
+            self.fits[one.name] = replace(fit, taught=members_to_weigh(fit))
         return self.fits[one.name]
 
     def ensemble(self, one: LabelledSet) -> Floats:

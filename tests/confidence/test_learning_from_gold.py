@@ -55,7 +55,7 @@ def test_held_out_beliefs_do_not_know_their_own_gold() -> None:
     gold = draw(random_truth, 200, 1)  # gold that nothing can predict
 
     fit = fit_without_gold(labels)
-    found = learn_from_gold(labels, gold, members_to_weigh(fit.merged, fit.members))
+    found = learn_from_gold(labels, gold, members_to_weigh(fit))
 
     assert found.mistakes / 200 > 0.38
 
@@ -63,7 +63,7 @@ def test_held_out_beliefs_do_not_know_their_own_gold() -> None:
 def test_an_answer_does_not_depend_on_the_order_of_the_members() -> None:
     labels, truth = misled(2, items=200)
     fit = fit_without_gold(labels)
-    members = members_to_weigh(fit.merged, fit.members)
+    members = members_to_weigh(fit)
     gold = draw(truth, 40, 2)
 
     first = learn_from_gold(labels, gold, members).beliefs
@@ -79,7 +79,7 @@ def test_with_little_gold_the_answer_stays_near_the_members() -> None:
     labels = crowd(table, 3)
     fit = fit_without_gold(labels)
 
-    found = learn_from_gold(labels, draw(truth, 20, 3), members_to_weigh(fit.merged, fit.members))
+    found = learn_from_gold(labels, draw(truth, 20, 3), members_to_weigh(fit))
 
     assert np.mean(found.beliefs.argmax(axis=1) == fit.estimate.answer) > 0.97
 
@@ -170,6 +170,6 @@ def test_the_factor_recovers_a_planted_consensus_with_missing_scores() -> None:
 def test_subtypes_agree_with_ebcc() -> None:
     labels, _ = misled(9)
 
-    ours, theirs = subtype_beliefs(labels), EBCC(restarts=3).infer(labels).beliefs
+    ours, theirs = subtype_beliefs(labels), EBCC(restarts=1).infer(labels).beliefs
 
-    assert np.mean(ours.argmax(axis=1) == theirs.argmax(axis=1)) > 0.95
+    np.testing.assert_allclose(ours, theirs, atol=1e-8)

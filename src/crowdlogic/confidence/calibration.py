@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crowdlogic.annotators.label_sums import MOST_CELLS
 from crowdlogic.confidence.expected_accuracy import (
     GROUP,
     HIGH,
@@ -325,12 +326,18 @@ def fit_without_gold(
     )
 
 
-def members_to_weigh(merged: CrowdLabels, members: PoolMembers, *, seed: int = 0) -> tuple[Beliefs, ...]:
-    """Return what gold teaches to weigh: votes, MACE, Dawid-Skene, CATD and a model of classes with subtypes."""
-    from crowdlogic.confidence.learning_from_gold import subtype_beliefs
+def members_to_weigh(fit: Unsupervised, *, seed: int = 0) -> tuple[Beliefs, ...]:
+    """Return what gold teaches to weigh: votes, MACE, the pool, CATD and EBCC.
 
-    known = (members.shares, members.mace, members.dawid_skene, _catd(merged))
-    return *known, subtype_beliefs(merged, seed=seed)
+    Dawid-Skene is in the pool, and a special case of EBCC. Its own beliefs are too certain to be added up with others.
+    """
+    from crowdlogic.confidence.learning_from_gold import subtype_beliefs
+    from crowdlogic.truth.ebcc import EBCC
+
+    known = (fit.members.shares, fit.members.mace, fit.estimate.beliefs, _catd(fit.merged))
+    if len(fit.merged.annotators) * EBCC().subtypes * fit.merged.n_classes**2 > MOST_CELLS:
+        return known  # EBCC would not fit into memory
+    return *known, subtype_beliefs(fit.merged, seed=seed)
 
 
 def _catd(merged: CrowdLabels) -> Beliefs:
@@ -383,7 +390,7 @@ def assess(
     estimate, independent = fit.estimate, fit.members.independent
     learnt = None
     if learns:
-        taught = fit.taught or members_to_weigh(fit.merged, fit.members, seed=seed)
+        taught = fit.taught or members_to_weigh(fit, seed=seed)
         learnt = learn_from_gold(labels, gold, taught, scores=scores, ordered=ordered, seed=seed)
 
     # Answers: gold where it is known, else learnt, else the pool's

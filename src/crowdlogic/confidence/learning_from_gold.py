@@ -25,6 +25,7 @@ Axes: i unit, j annotator, k class, m member, n label row, g gold item, r direct
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,11 +33,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from crowdlogic.annotators.label_sums import Q
 from crowdlogic.confidence.expected_accuracy import MIN_GOLD
+from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.corpus import UNKNOWN
-from crowdlogic.data.estimate import Beliefs, vote_shares
+from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.errors import DataError
+from crowdlogic.errors import ConvergenceWarning, DataError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 FOLDS = 5
@@ -54,10 +57,8 @@ LABEL_SCALES = (0.0, 0.5, 1.0, 2.0, 4.0)
 MAX_RANK = 300
 """Maximum number of directions of the labels of gold items that are fitted; only crowds of many annotators have
 more."""
-SUBTYPES, STARTS, MAX_ITERATIONS, MAX_FITTED = 10, 3, 60, 30_000
-"""The model with subtypes: subtypes of each class, random starts, iterations of each, labels that are fitted."""
-SUBTYPE_COUNT, RIGHT, WRONG = 0.1, 4.0, 1.0
-"""Its prior counts, those of [LRC19]."""
+MAX_FITTED = 50_000
+"""Maximum number of labels that EBCC is fitted to."""
 MAX_COMPARED = 2_000
 """Scales are compared on at most this many gold items."""
 
@@ -367,50 +368,25 @@ class _Design:
 
 
 def subtype_beliefs(labels: CrowdLabels, *, seed: int = 0) -> Beliefs:
-    """Return q[i, k] of a model in which classes have subtypes, so that annotators can make the same errors ([LRC19]).
+    """Return q[i, k] of EBCC, whose classes have subtypes, so that annotators can make the same errors ([LRC19]).
 
-    The variational updates of EBCC on at most MAX_FITTED labels, then one E-step on all; the mean of STARTS random
-    starts. A member that sees what confusion matrices cannot, at a cost that does not grow with the labels.
+    It is fitted to items with at most MAX_FITTED labels, and one E-step answers all items, so that its cost hardly
+    grows with the labels. One start has no subtypes, which is Dawid-Skene's model, and one is random.
 
     Args:
         labels: The labels.
-        seed: Random seed of the starts, and of the items fitted.
+        seed: Random seed of the random start, and of the items fitted.
     """
-    from scipy.special import digamma
+    from crowdlogic.truth.ebcc import EBCC
 
-    n_units, n_classes, n_annotators = labels.n_units, labels.n_classes, len(labels.annotators)
-    n_states = n_classes * SUBTYPES  # subtype r of class k is state k * SUBTYPES + r
-    rng = np.random.default_rng(seed)
-    said = _label_matrix(labels, 1.0)
-    shares = vote_shares(labels.votes())
     labelled = np.flatnonzero(labels.labels_per_unit() > 0)
     size = min(len(labelled), max(1, round(MAX_FITTED * len(labelled) / max(labels.n_labels, 1))))
-    fitted = np.sort(rng.choice(labelled, size, replace=False)) if size < len(labelled) else labelled
-    rows, shares = said[fitted], shares[fitted]
-    columns = rows.T.tocsr()
-    # Prior counts: more for right labels, and few subtypes
-    prior = np.tile(np.repeat(np.eye(n_classes) * (RIGHT - WRONG) + WRONG, SUBTYPES, axis=1), (n_annotators, 1))
-    class_prior = 1e-9 + shares.sum(axis=0)
-
-    beliefs = np.zeros((n_units, n_classes))
-    for _ in range(STARTS):
-        drawn = rng.exponential(size=(size, n_classes, SUBTYPES))
-        q = (shares[:, :, None] * drawn / drawn.sum(axis=2, keepdims=True)).reshape(size, n_states)
-        for _ in range(MAX_ITERATIONS):
-            # M-step: expected log tables [j * K + n, z], subtypes [k, r] and classes [k]
-            counts = (np.asarray(columns @ q) + prior).reshape(n_annotators, n_classes, n_states)
-            log_table = (digamma(counts) - digamma(counts.sum(axis=1, keepdims=True))).reshape(-1, n_states)
-            totals = q.sum(axis=0).reshape(n_classes, SUBTYPES)
-            subtypes, classes = totals + SUBTYPE_COUNT / SUBTYPES, totals.sum(axis=1) + class_prior
-            log_prior = digamma(subtypes) - digamma(subtypes.sum(axis=1, keepdims=True))
-            log_prior = (log_prior + (digamma(classes) - digamma(classes.sum()))[:, None]).ravel()
-            # E-step on the fitted units
-            before, q = q, np.exp(_log_softmax(rows @ log_table + log_prior))
-            if np.abs(q - before).mean() * n_states < 1e-4:
-                break
-        found = np.exp(_log_softmax(said @ log_table + log_prior))
-        beliefs += found.reshape(n_units, n_classes, SUBTYPES).sum(axis=2) / STARTS
-    return beliefs
+    fitted = np.sort(np.random.default_rng(seed).choice(labelled, size, replace=False))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # one opinion among several
+        fit = EBCC(restarts=1, seed=seed).fit_over(make_shards(labels.take_items(fitted), partial=True)).beliefs
+    found: Beliefs = make_shards(labels, partial=True).concat(fit.step, fit.parameters)[Q]
+    return found
 
 
 def _label_matrix(labels: CrowdLabels, scale: float) -> sparse.csr_matrix:

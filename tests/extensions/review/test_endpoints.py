@@ -153,6 +153,7 @@ def test_the_description_names_every_endpoint(served: Served) -> None:
     assert set(described["paths"]) == {
         "/api/session", "/api/progress", "/api/annotators", "/api/queue", "/api/find", "/api/items/{item}",
         "/api/items/{item}/evidence", "/api/decisions", "/api/undo", "/api/refits", "/api/exports", "/api/exports/{name}",
+        "/api/suggestions",
     }  # fmt: skip
     assert all(operation["description"] for path in described["paths"].values() for operation in path.values())
 

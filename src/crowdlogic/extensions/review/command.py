@@ -32,6 +32,10 @@ ItemsOption = Annotated[
 RulesOption = Annotated[
     str | None, typer.Option("--rules", metavar="FILE", help="For labels or an estimate: file of rules to display.")
 ]
+SuggestionsOption = Annotated[
+    str | None,
+    typer.Option("--suggestions", metavar="FILE", help="Rules by `rules suggest`, to accept, edit or reject."),
+]
 MethodOption = Annotated[
     str | None, typer.Option("--method", "-m", help="For labels: truth method; by default, chosen automatically.")
 ]
@@ -82,6 +86,7 @@ def command(
     labels: LabelsOption = None,
     items: ItemsOption = None,
     rules: RulesOption = None,
+    suggestions: SuggestionsOption = None,
     table: TablesOption = None,
     method: MethodOption = None,
     random: RandomOption = 0.1,
@@ -116,7 +121,7 @@ def command(
     folder = default_folder(source) if out is None else Path(out)
     check_outputs(
         (folder, *(folder / name for name in EXPORT_NAMES)),
-        read=(source, labels, items, rules, *(text.partition("=")[2] for text in table or ())),
+        read=(source, labels, items, rules, suggestions, *(text.partition("=")[2] for text in table or ())),
     )
     material = load_material(
         ReviewOptions(
@@ -131,7 +136,8 @@ def command(
         )
     )
     say(*material.notices)
-    with open_review(material, folder, ServingOptions(share=random, seed=seed, hide_names=hide_names)) as session:
+    serving = ServingOptions(share=random, seed=seed, hide_names=hide_names)
+    with open_review(material, folder, serving, suggestions=suggestions) as session:
         server.serve(session, folder, options, every=refit_every, say=say)
         say(
             f"{session.counts().decided:,} of {pluralise(len(material.labels.items), 'item is', 'items are')} "

@@ -12,6 +12,7 @@ from fastapi.responses import FileResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from crowdlogic.data.tagging import is_span_tag_set
+from crowdlogic.errors import OptionError
 from crowdlogic.extensions.review.decision_log import Cause, Choice, Decision, DecisionKind
 from crowdlogic.extensions.review.evidence import ItemEvidence
 from crowdlogic.extensions.review.session import (
@@ -24,6 +25,7 @@ from crowdlogic.extensions.review.session import (
     write_exports,
 )
 from crowdlogic.extensions.review.snapshot import AnnotatorStanding, ItemState, ItemView, QueueFilter
+from crowdlogic.extensions.review.suggestions import MAX_LENGTH, RuleState, SuggestedRule
 
 MAX_TOKENS = 20_000
 """Maximum number of tags or spans in an answer."""
@@ -96,6 +98,14 @@ class RefitRequest(StrictModel):
     epochs: Annotated[int, Field(strict=True, ge=0, le=50)] = 0
 
 
+class RuleRequest(StrictModel):
+    """Decision on a suggested rule; `rule` is its edited text."""
+
+    number: Number
+    state: RuleState
+    rule: Annotated[str, Field(max_length=MAX_LENGTH), AfterValidator(whole_characters)] | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class SessionFacts:
     """Description of a review.
@@ -107,6 +117,7 @@ class SessionFacts:
         types: Possible types of an item, a span or a token.
         items: Number of items.
         rules: The rules as text.
+        suggestions: Number of suggested rules.
         causes: Possible causes in a decision.
         has_classifier: Whether there is a classifier that can be trained.
         names_hidden: Whether annotators are shown by number.
@@ -120,6 +131,7 @@ class SessionFacts:
     types: list[str]
     items: int
     rules: list[str]
+    suggestions: int
     causes: list[str]
     has_classifier: bool
     names_hidden: bool
@@ -224,6 +236,8 @@ class Endpoints:
             ("POST", "/decisions", self.decide, {"status_code": 201}),
             ("GET", "/decisions", self.list_decisions, {}),
             ("POST", "/undo", self.undo, {}),
+            ("GET", "/suggestions", self.list_suggestions, {}),
+            ("POST", "/suggestions", self.decide_rule, {}),
             ("POST", "/refits", self.refit, {"status_code": 202}),
             ("POST", "/exports", self.export, {}),
             ("GET", "/exports/{name}", self.download, {"response_class": FileResponse}),
@@ -240,6 +254,7 @@ class Endpoints:
             types=list(form.types),
             items=len(form.labels.items),
             rules=[] if material.rules is None else list(material.rules.texts),
+            suggestions=len(self._suggestions()),
             causes=[str(cause) for cause in Cause],
             has_classifier=material.has_classifier,
             names_hidden=self.session.names_hidden,
@@ -325,6 +340,19 @@ class Endpoints:
     ) -> list[dict[str, Any]]:
         """Return entries of the log after a number, in order."""
         return [asdict(line) for line in self.session.log.read(after=after, most=most)]
+
+    def list_suggestions(self) -> list[SuggestedRule]:
+        """Return the suggested rules, with the decisions on them."""
+        return self._suggestions()
+
+    def decide_rule(self, new: RuleRequest) -> SuggestedRule:
+        """Accept, edit or reject a suggested rule. Accepted rules are written to `accepted.rules`."""
+        if self.session.suggestions is None:
+            raise OptionError("There are no suggested rules. Start the review with --suggestions FILE.")
+        return self.session.suggestions.decide(new.number, new.state, new.rule)
+
+    def _suggestions(self) -> list[SuggestedRule]:
+        return [] if self.session.suggestions is None else self.session.suggestions.rules
 
     def refit(self, new: RefitRequest) -> ProgressAnswer:
         """Request a refit in the background."""

@@ -52,6 +52,7 @@ from crowdlogic.extensions.review.snapshot import (
     compare_moments,
     make_moment,
 )
+from crowdlogic.extensions.review.suggestions import ACCEPTED, Suggestions
 from crowdlogic.numerics.arrays import Bools, Ints
 from crowdlogic.reporting.inputs import inputs_from_estimate
 from crowdlogic.reporting.report import make_report
@@ -166,8 +167,10 @@ class ReviewSession:
         log: DecisionLog,
         *,
         serving: ServingOptions = DEFAULT_SERVING,
+        suggestions: Suggestions | None = None,
     ) -> None:
         self.material, self.log, self.form = material, log, AnswerForm(material.labels)
+        self.suggestions = suggestions
         self.progress, self.changes = ReviewProgress(), tuple[RefitChanges, ...]()
         self._lock, self._held = RLock(), dict[int, _Held]()
         self._serving = serving
@@ -568,7 +571,7 @@ OTHERS = {
 }
 """Exported files apart from the labels, with their contents."""
 
-EXPORT_NAMES = (*OTHERS, "labels.csv", "labels.jsonl", "labels.conll", "labels.parquet")
+EXPORT_NAMES = (*OTHERS, ACCEPTED, "labels.csv", "labels.jsonl", "labels.conll", "labels.parquet")
 """Names of exported files in the folder of the review."""
 
 
@@ -631,7 +634,10 @@ def write_exports(session: ReviewSession, folder: Path) -> list[ExportedFile]:
         write_table(folder / ANCHORS, anchors_table(session))
         write_table(folder / DECISIONS, log_table(session))
         _write_report(folder / REPORT, session, estimate)
-    return [*files, *(ExportedFile(name=name, holds=holds) for name, holds in OTHERS.items())]
+    files += [ExportedFile(name=name, holds=holds) for name, holds in OTHERS.items()]
+    if (folder / ACCEPTED).is_file():
+        files.append(ExportedFile(name=ACCEPTED, holds="accepted rules for train --rules"))
+    return files
 
 
 def write_anchors(session: ReviewSession, folder: Path) -> None:
@@ -666,7 +672,7 @@ def export_path(folder: Path, name: str) -> Path:
 
 
 def _is_export(name: str) -> bool:
-    return name in OTHERS or name.startswith("labels.")
+    return name in OTHERS or name == ACCEPTED or name.startswith("labels.")
 
 
 LOG = "decisions.sqlite"
@@ -682,7 +688,11 @@ def default_folder(source: str) -> Path:
 
 @contextmanager
 def open_review(
-    material: ReviewMaterial, folder: Path, serving: ServingOptions = DEFAULT_SERVING
+    material: ReviewMaterial,
+    folder: Path,
+    serving: ServingOptions = DEFAULT_SERVING,
+    *,
+    suggestions: str | None = None,
 ) -> Iterator[ReviewSession]:
     """Open the review in a folder, with the decisions in it; the folder is created if needed.
 
@@ -692,6 +702,7 @@ def open_review(
         material: The material to review.
         folder: Folder of the review.
         serving: Options for serving items; a resumed review keeps its seed.
+        suggestions: File of suggested rules to decide on.
     """
     if not 0 <= serving.share <= 1:
         raise OptionError(f"--random must be between 0 and 1, got {serving.share:g}.")
@@ -701,7 +712,11 @@ def open_review(
         try:
             _check_items(log, material.labels, folder)
             kept = replace(serving, seed=_keep_seed(log, serving.seed))
-            session = ReviewSession(material, log, serving=kept)
+            rules = None
+            if suggestions is not None:
+                classes, corpus = material.labels.classes, material.corpus
+                rules = Suggestions(suggestions, folder, classes=classes, corpus=corpus)
+            session = ReviewSession(material, log, serving=kept, suggestions=rules)
             if session.waiting:
                 session.refit()
             try:

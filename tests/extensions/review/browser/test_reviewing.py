@@ -201,3 +201,23 @@ def test_who_has_neither_name_nor_token_is_asked(browser: Chrome, data: Path, tm
         wait_for(browser, SAVED, lambda text: text == "saved 1")
         served.token = "correct horse"
         assert decided(served)[0]["reviewer"] == "zoe"
+
+
+def test_suggested_rules_are_edited_accepted_and_refused(browser: Chrome, data: Path, tmp_path: Path) -> None:
+    source = tmp_path / "suggested.rules"
+    source.write_text("# word: holds often\n#   for:     <b>text</b>\n0.5: Contains(S, 'a') -> Label(S, 'positive')\n")
+    folder = tmp_path / "review"
+    count = "document.getElementById('suggested-count').textContent"
+    with serving(data / "labels.csv", "--items", data / "items.csv", "--suggestions", source, "-o", folder) as served:
+        browser.visit(served.url())
+        assert wait_for(browser, count) == "(0 of 1 accepted)"
+
+        browser.evaluate("document.querySelector('#suggested textarea').value = 'nonsense'")
+        click(browser, "#suggested button")
+        assert wait_for(browser, "document.querySelector('#suggested .bad').textContent").startswith("the rule")
+        edited = "0.9: Contains(S, 'a') -> Label(S, 'positive')"
+        browser.evaluate(f"document.querySelector('#suggested textarea').value = {edited!r}")
+        click(browser, "#suggested button")
+        assert wait_for(browser, count, lambda text: text == "(1 of 1 accepted)")
+
+    assert (folder / "accepted.rules").read_text().splitlines()[1:] == [edited]

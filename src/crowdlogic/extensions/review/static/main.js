@@ -8,6 +8,7 @@ import { login, rememberTheme } from "./login.js";
 import { Outbox } from "./outbox.js";
 import { addRecent, drawAnnotators, drawExports, drawKeys, drawProgress, drawRefit, fillChoices, readFilter } from "./panels.js";
 import { Queue } from "./queue.js";
+import { drawSuggestions } from "./rules.js";
 
 const POLL = 1500;
 
@@ -241,6 +242,7 @@ class Review {
     const people = await this.api.get("annotators");
     drawAnnotators(people);
     fillChoices(this.facts, people);
+    if (this.facts.suggestions) await drawSuggestions(this.api);
     const progress = await this.api.get("progress");
     drawProgress(progress);
     drawRefit(progress.last);

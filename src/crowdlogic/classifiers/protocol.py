@@ -360,21 +360,11 @@ class AbsentClassifier:
         """Notice on what explanations cannot show without the classifier."""
         return f"Rules that need the classifier are shown together, not one by one. {self.message}"
 
-    def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:  # noqa: ARG002
+    def refuse(self, *_: Any, **__: Any) -> Any:
         """Raise an error."""
         raise OptionError(self.message)
 
-    def predict_proba(self, corpus: Corpus) -> Beliefs:  # noqa: ARG002
-        """Raise an error."""
-        raise OptionError(self.message)
-
-    def arrays(self) -> Arrays:
-        """Raise an error."""
-        raise OptionError(self.message)
-
-    def restore(self, arrays: Arrays) -> None:  # noqa: ARG002
-        """Raise an error."""
-        raise OptionError(self.message)
+    fit_epoch = predict_proba = arrays = restore = refuse
 
 
 def is_absent(classifier: object) -> bool:

@@ -173,13 +173,14 @@ def _environment(pages: tuple[tuple[str, str], ...]) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # Text from data is cut, with control characters shown; the templates escape it.
     environment.filters |= {
         "share": show_share,
         "number": show_number,
         "interval": show_interval,
-        "words": show_text,
-        "glossed": gloss_text,
-        "brief": show_name,
+        "words": lambda value: shorten(str(value)),
+        "glossed": lambda value: gloss(shorten(str(value))),
+        "brief": lambda value: shorten(str(value), 80),
         "place": show_place,
         "short": format_number,
     }
@@ -201,21 +202,6 @@ def show_interval(figure: Quantity) -> str:
     """Return the interval of a figure in percent; empty where there is none."""
     low, high = figure.low, figure.high
     return "" if low is None or high is None else format_range(low, high)
-
-
-def show_text(value: Any) -> str:
-    """Return text from data, cut and with control characters shown; the template escapes it."""
-    return shorten(str(value))
-
-
-def gloss_text(value: Any) -> Markup:
-    """Return text from data as `show_text` has it, with explanations of the field's words."""
-    return gloss(show_text(value))
-
-
-def show_name(value: Any) -> str:
-    """Return a name from data: as `show_text`, but short."""
-    return shorten(str(value), 80)
 
 
 def draw_ruler(figure: Quantity) -> object:

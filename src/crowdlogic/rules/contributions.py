@@ -3,15 +3,14 @@
 If the projection starts from the classifier, they are parts of log q_b - log p.
 
 For single units the contributions are exact and add up: -C w (1 - v), rule by rule. In chains and graphs a rule's
-contribution is what is lost when that rule alone is left out; what these do not account for is the residual. The same
-holds for a table of transitions.
+contribution is what is lost when that rule alone is left out, so these need not add up. The same holds for a table of
+transitions.
 
 Axes: l rule, i unit, k class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,7 +32,6 @@ class Contributions:
         per_rule: per_rule[l, i, k], what rule l added to the log belief in class k. LOG_ZERO where a hard rule
             forbids it.
         transitions: transitions[i, k], what the table of transitions added; None without one.
-        residual: residual[i, k], what these do not account for; 0 where they are exact.
         projection: The projection that they explain.
         start: start[i, k], the beliefs that the projection started from, and that the contributions were added to.
         from_classifier: Whether these are the classifier's, and not q_a.
@@ -41,7 +39,6 @@ class Contributions:
 
     per_rule: Floats
     transitions: Floats | None
-    residual: Floats
     projection: Projection
     start: Beliefs
     from_classifier: bool
@@ -80,29 +77,22 @@ def rule_contributions(
     units = None if classifier is None else unit_beliefs(classifier)
     for place in range(len(ground.rules)):
         if whole.method == "single":
-            alone = ground.only([place])
-            per_rule[place] = _log_potential(projector, alone, Predictions(units=units, texts=texts))
+            # The log potential of the rule alone: -C w (1 - v)
+            found = projector.potentials(ground.only([place]), Predictions(units=units, texts=texts))
+            per_rule[place] = _centre(np.where(found.forbidden, LOG_ZERO, -projector.strength * found.penalty))
         else:
             rest = ground.only([other for other in range(len(ground.rules)) if other != place])
             per_rule[place] = _lost_without(log_whole, solve(projector, rest))
     without_table = replace(projector, transitions=None)
     table = None if projector.transitions is None else _lost_without(log_whole, solve(without_table, ground))
     start = unit_beliefs(projector.start(q_a, classifier, ground))
-    moved = _centre(_difference(log_whole, safe_log(start)))
     return Contributions(
         per_rule=per_rule,
         transitions=table,
-        residual=_residual(moved, per_rule if table is None else [*per_rule, table]),
         projection=whole,
         start=start,
         from_classifier=projector.starts_from_classifier,
     )
-
-
-def _log_potential(projector: Projector, ground: GroundRules, predictions: Predictions) -> Floats:
-    """Return the log potential of one rule over single units: -C w (1 - v)."""
-    found = projector.potentials(ground, predictions)
-    return _centre(np.where(found.forbidden, LOG_ZERO, -projector.strength * found.penalty))
 
 
 def _lost_without(log_whole: Floats, without: Projection) -> Floats:
@@ -123,12 +113,3 @@ def _centre(log_part: Floats) -> Floats:
     total = np.where(possible, log_part, 0.0).sum(axis=1, keepdims=True)
     mean = total / np.maximum(possible.sum(axis=1, keepdims=True), 1)
     return np.where(possible, log_part - mean, LOG_ZERO)
-
-
-def _residual(moved: Floats, parts: Sequence[Floats] | Floats) -> Floats:
-    """Return the part that the contributions do not explain, over the classes that remained possible."""
-    explained = _centre(np.sum(parts, axis=0)) if len(parts) else np.zeros_like(moved)
-    open_to = (moved != LOG_ZERO) & (explained != LOG_ZERO)
-    gap = np.where(open_to, moved, 0.0) - np.where(open_to, explained, 0.0)
-    mean = gap.sum(axis=1, keepdims=True) / np.maximum(open_to.sum(axis=1, keepdims=True), 1)
-    return np.where(open_to, gap - mean, 0.0)

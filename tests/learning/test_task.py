@@ -78,20 +78,15 @@ def test_a_chosen_order_of_classes_is_kept_when_gold_has_more() -> None:
     assert learned.estimate.classes == ("positive", "negative", "neutral")
 
 
-def test_labels_are_held_out_where_there_is_no_dev_gold_or_where_they_are_needed_anyway() -> None:
+def test_labels_are_held_out_where_there_is_no_dev_gold() -> None:
     limits = TrainingLimits(held_out=HeldOut(0.2))
 
-    without, with_dev, both = (
-        prepare_task(MADE.corpus, MADE.labels, dev=dev, limits=limits, always_hold_out=always)
-        for dev, always in ((None, False), (MADE.test, False), (MADE.test, True))
-    )
+    without, with_dev = (prepare_task(MADE.corpus, MADE.labels, dev=dev, limits=limits) for dev in (None, MADE.test))
 
     assert without.held_labels is not None
     assert without.training_labels.n_labels + without.held_labels.n_labels == MADE.labels.n_labels
     assert (with_dev.held_labels, with_dev.held_out) == (None, None)
-    assert both.held_labels is not None
-    np.testing.assert_array_equal(both.held_labels.unit, without.held_labels.unit)
-    assert [task.refits for task in (without, with_dev, both)] == [True, False, False]
+    assert [task.refits for task in (without, with_dev)] == [True, False]
 
 
 def test_which_labels_are_held_out_hangs_on_the_seed() -> None:
@@ -118,7 +113,7 @@ def test_dev_gold_stops_before_held_out_labels_and_these_before_a_fixed_number()
     limits, model = TrainingLimits(epochs=7, patience=3, held_out=HeldOut(0.2, patience=4)), ConfusionMatrices()
 
     by_dev, by_labels, by_number = (
-        prepare_task(MADE.corpus, MADE.labels, dev=dev, limits=some, always_hold_out=True).stopping_rule(some, model)
+        prepare_task(MADE.corpus, MADE.labels, dev=dev, limits=some).stopping_rule(some, model)
         for dev, some in ((MADE.test, limits), (None, limits), (None, replace(limits, held_out=None)))
     )
 

@@ -158,9 +158,8 @@ def prepare_task(
     watched: Mapping[str, Corpus] | None = None,
     anchors: Mapping[Any, Any] | None = None,
     limits: TrainingLimits,
-    always_hold_out: bool = False,
 ) -> Task:
-    """Align all inputs, and hold out labels if there is no dev gold (or if they are needed anyway).
+    """Align all inputs, and hold out labels if there is no dev gold.
 
     Args:
         corpus: The items.
@@ -169,7 +168,6 @@ def prepare_task(
         watched: Items with gold that are only scored.
         anchors: item -> true class, where it is known.
         limits: Number of epochs, stopping rule and held-out labels.
-        always_hold_out: Whether to hold out labels even if there is dev gold.
     """
     labels, corpus = align(labels, corpus)
     if labels.weight is not None:
@@ -186,7 +184,7 @@ def prepare_task(
         watched, dev = {**(watched or {}), "dev": dev}, None
     dev = None if dev is None else _check_gold(dev, corpus, "dev")
     training, held, how = labels, None, limits.held_out
-    if how is not None and (always_hold_out or (dev is None and holds_out(labels, limits))):
+    if how is not None and dev is None and holds_out(labels, limits):
         training, held = how.split(labels, seed=derive_seed(limits.seed, "held out"))
     return Task(
         corpus=corpus,

@@ -519,7 +519,6 @@ def line_chart(
     y: str,
     chosen: float | None = None,
     show: Callable[[float], str] = format_percent,
-    x_show: Callable[[float], str] = format_number,
 ) -> Plot:
     """Return lines that differ by colour, dashes and a name at their end; the chosen x is a marked vertical."""
     frame = Frame()
@@ -529,12 +528,12 @@ def line_chart(
     across = frame.across(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1)
     up = frame.up(min(ys) - room, max(ys) + room)
     whole = all(float(one).is_integer() for one in xs)
-    marks = [*left_axis(frame, up, y, show), *bottom_axis(frame, across, x, x_show, whole=whole)]
+    marks = [*left_axis(frame, up, y, show), *bottom_axis(frame, across, x, whole=whole)]
     if chosen is not None:
         at = across(chosen)
         side, gap = ("end", -6) if at > frame.width * 0.7 else ("start", 6)
         marks.append(straight_line(at, frame.top, at, up.start, class_="chosen"))
-        marks.append(text(at + gap, frame.top + 9, f"chosen: {x_show(chosen)}", anchor=side, class_="label"))
+        marks.append(text(at + gap, frame.top + 9, f"chosen: {format_number(chosen)}", anchor=side, class_="label"))
 
     legend, described = [], []
     for place, line in enumerate(series):
@@ -547,7 +546,7 @@ def line_chart(
             path = "M" + "L".join(f"{across(x):.1f} {up(y):.1f}" for x, y in points)
             marks.append(tag("path", d=path, class_=f"line {colour}", stroke_dasharray=DASHES[dash] or None))
         for at, value in points:
-            note = tooltip(f"{line.name}, {x_show(at)}: {show(value)}")
+            note = tooltip(f"{line.name}, {format_number(at)}: {show(value)}")
             marks.append(tag("circle", note, cx=across(at), cy=up(value), r=2.6, class_=f"mark {colour}"))
     shown = tuple(legend) if len(series) > 1 else ()
     return finish_plot(name, heading, f"{heading}: {'; '.join(described)}.", marks, legend=shown)

@@ -320,7 +320,12 @@ def _find_misfits(rule: Rule, vocabulary: Vocabulary, corpus: Corpus) -> Iterato
             yield error(atom.place, f"{predicate.name} reads the text, and these items have none.")
         elif predicate.role is Role.features and corpus.features is None:
             yield error(atom.place, f"{predicate.name} reads numeric features, and these items have none (--features).")
-        elif predicate.role is Role.predicted and corpus.is_sequential and getattr(term, "name", None) in texts:
+        elif (
+            predicate.role is Role.predicted
+            and corpus.is_sequential
+            and isinstance(term, Variable)
+            and term.name in texts
+        ):
             yield error(atom.place, "Predicted on a derived text needs documents; the items here are tokens.")
 
 

@@ -452,7 +452,8 @@ class _FormBuilder:
         predicted: list[PredictedTerm] = []
         for coefficient, atom in hinge.terms:
             role = find_predicate(atom, self.world.vocabulary).role
-            if role in (Role.latent, Role.predicted) and getattr(atom.terms[1], "summed", False):
+            term = atom.terms[-1]
+            if role in (Role.latent, Role.predicted) and isinstance(term, Variable) and term.summed:
                 base = base + coefficient  # one class holds, and predictions sum to one
             elif role is Role.latent:
                 labels.append(

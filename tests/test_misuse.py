@@ -130,7 +130,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         lambda: rules.check(7),
         "rules: a int cannot be used as rules. Pass their text, a list of texts, or read_rules('my.rules').",
     ),
-    (lambda: cl.DawidSkene(smoothing=-1), "dawid-skene: smoothing must be 0 or more, not -1."),
+    (lambda: cl.DawidSkene(smoothing=-1), "dawid-skene: smoothing must be at least 0, got -1."),
     (
         lambda: cl.LogicLNCL().fit(LABELS, CORPUS),
         "fit: got labels instead of items, or items instead of labels. Write fit(corpus, labels).",

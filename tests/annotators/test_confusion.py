@@ -72,9 +72,9 @@ def test_an_empty_row_without_smoothing_is_uniform() -> None:
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda: ConfusionMatrices(smoothing=-1), "confusion: smoothing must be 0 or more, not -1."),
-        (lambda: ConfusionMatrices(trust=np.inf), "confusion: trust must be 0 or more, not inf."),
-        (lambda: VariationalConfusion(diagonal=0), "variational: diagonal must be more than 0, not 0."),
+        (lambda: ConfusionMatrices(smoothing=-1), "confusion: smoothing must be at least 0, got -1."),
+        (lambda: ConfusionMatrices(trust=np.inf), "confusion: trust must be at least 0, got inf."),
+        (lambda: VariationalConfusion(diagonal=0), "variational: diagonal must be greater than 0, got 0."),
     ],
 )
 def test_counts_that_make_no_sense_are_refused(made: object, message: str) -> None:

@@ -82,7 +82,7 @@ def test_columns_are_not_copied() -> None:
 
 
 def test_no_threads_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"^threads must be 1 or more, not 0\.$"):
+    with pytest.raises(OptionError, match=r"^threads must be at least 1, got 0\.$"):
         make_shards(crowd(1), threads=0)
 
 

@@ -268,8 +268,8 @@ def test_without_replicates_there_is_no_interval_but_cohens() -> None:
                 "observed": None,
                 "alpha": "all labels are of one class, so chance alone would agree",
                 "fleiss": "all labels are of one class, so chance alone would agree",
-                "ac1": "there is only one class to choose",
-                "cohen": "no two annotators share 10 answers or more in which they used more than one class",
+                "ac1": "there is only one class",
+                "cohen": "no two annotators share at least 10 answers with more than one class",
             },
         ),
         (
@@ -318,9 +318,9 @@ def test_ac1_depends_on_the_classes_that_could_be_chosen() -> None:
 
 
 def test_options_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"^replicates: -1 is not valid\. Give 0 or more\.$"):
+    with pytest.raises(OptionError, match=r"^replicates must be at least 0, got -1\.$"):
         agreement(crowd(0), replicates=-1)
-    with pytest.raises(OptionError, match=r"^level: 95 is not a level of an interval\. Give one between 0 and 1, such"):
+    with pytest.raises(OptionError, match=r"^level must be between 0 and 1, such as 0.95; got 95"):
         agreement(crowd(0), level=95)
 
 

@@ -109,9 +109,9 @@ def test_what_does_not_fit_is_refused() -> None:
 
     with pytest.raises(DataError, match=r"^3 gold classes and 2 answers\. Give one of each for every unit\.$"):
         accuracy(three, two)
-    with pytest.raises(DataError, match=r"^gold holds the code 1, but the beliefs are over 1 classes\.$"):
+    with pytest.raises(DataError, match=r"^gold contains the code 1, but there are beliefs for 1 classes\.$"):
         brier(two, np.ones((2, 1)))
-    with pytest.raises(OptionError, match=r"^bins: 0 is not valid\. Give 1 or more\.$"):
+    with pytest.raises(OptionError, match=r"^bins must be at least 1, got 0\.$"):
         calibration_error(two, np.full((2, 2), 0.5), bins=0)
 
 

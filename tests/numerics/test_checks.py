@@ -27,11 +27,11 @@ def test_amounts_in_range_pass(options: Options) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (Options(smoothing=-0.1), "my-method: smoothing must be 0 or more, not -0.1."),
-        (Options(smoothing=float("nan")), "my-method: smoothing must be 0 or more, not nan."),
-        (Options(smoothing=float("inf")), "my-method: smoothing must be 0 or more, not inf."),
-        (Options(rate=0.0), "my-method: rate must be more than 0, not 0.0."),
-        (Options(rate=-1.0), "my-method: rate must be more than 0, not -1.0."),
+        (Options(smoothing=-0.1), "my-method: smoothing must be at least 0, got -0.1."),
+        (Options(smoothing=float("nan")), "my-method: smoothing must be at least 0, got nan."),
+        (Options(smoothing=float("inf")), "my-method: smoothing must be at least 0, got inf."),
+        (Options(rate=0.0), "my-method: rate must be greater than 0, got 0.0."),
+        (Options(rate=-1.0), "my-method: rate must be greater than 0, got -1.0."),
     ],
 )
 def test_other_amounts_are_refused_by_name(options: Options, message: str) -> None:

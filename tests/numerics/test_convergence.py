@@ -13,9 +13,9 @@ from crowdlogic.numerics.convergence import Convergence
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_iterations": 0}, "max_iterations must be 1 or more, not 0."),
-        ({"tolerance": -1.0}, "tolerance must be 0 or more, not -1."),
-        ({"tolerance": float("nan")}, "tolerance must be 0 or more, not nan."),
+        ({"max_iterations": 0}, "max_iterations must be at least 1, got 0."),
+        ({"tolerance": -1.0}, "tolerance must be at least 0, got -1."),
+        ({"tolerance": float("nan")}, "tolerance must be at least 0, got nan."),
     ],
 )
 def test_impossible_options_are_refused(options: dict[str, float], message: str) -> None:

@@ -64,7 +64,7 @@ def test_prior_counts_must_be_positive(option: str) -> None:
     with pytest.raises(OptionError) as refused:
         BSCSeq(**{option: 0.0})  # type: ignore[arg-type]
 
-    assert str(refused.value) == f"bsc-seq: {option} must be more than 0, not 0.0."
+    assert str(refused.value) == f"bsc-seq: {option} must be greater than 0, got 0.0."
 
 
 def test_a_unanimous_crowd_is_believed_with_and_without_words() -> None:

@@ -79,8 +79,8 @@ def test_an_anchor_may_leave_tokens_open() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"smoothing": -1.0}, "dawid-skene: smoothing must be 0 or more, not -1.0."),
-        ({"trust": float("nan")}, "dawid-skene: trust must be 0 or more, not nan."),
+        ({"smoothing": -1.0}, "dawid-skene: smoothing must be at least 0, got -1.0."),
+        ({"trust": float("nan")}, "dawid-skene: trust must be at least 0, got nan."),
     ],
 )
 def test_options_out_of_range_are_refused(options: dict[str, float], message: str) -> None:

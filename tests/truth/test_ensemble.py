@@ -105,5 +105,5 @@ def test_members_keep_checkpoints_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_half_weight_of_0_is_refused() -> None:
-    with pytest.raises(OptionError, match="ensemble: half must be more than 0, not 0"):
+    with pytest.raises(OptionError, match="ensemble: half must be greater than 0, got 0"):
         Ensemble(half=0)

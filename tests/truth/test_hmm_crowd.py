@@ -61,9 +61,9 @@ def test_defaults() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"word_count": 0.0}, "hmm-crowd: word_count must be more than 0, not 0.0."),
-        ({"transition_count": 0.0}, "hmm-crowd: transition_count must be more than 0, not 0.0."),
-        ({"smoothing": -1.0}, "hmm-crowd: smoothing must be 0 or more, not -1.0."),
+        ({"word_count": 0.0}, "hmm-crowd: word_count must be greater than 0, got 0.0."),
+        ({"transition_count": 0.0}, "hmm-crowd: transition_count must be greater than 0, got 0.0."),
+        ({"smoothing": -1.0}, "hmm-crowd: smoothing must be at least 0, got -1.0."),
     ],
 )
 def test_options_out_of_range_are_refused(options: dict[str, float], message: str) -> None:

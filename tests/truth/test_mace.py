@@ -67,4 +67,4 @@ def test_prior_counts_must_be_positive(option: str) -> None:
     with pytest.raises(OptionError) as refused:
         MACE(**{option: 0.0})  # type: ignore[arg-type]
 
-    assert str(refused.value) == f"mace: {option} must be more than 0, not 0.0."
+    assert str(refused.value) == f"mace: {option} must be greater than 0, got 0.0."

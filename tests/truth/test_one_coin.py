@@ -49,4 +49,4 @@ def test_options_out_of_range_are_refused() -> None:
     with pytest.raises(OptionError) as refused:
         OneCoin(trust=-1.0)
 
-    assert str(refused.value) == "one-coin: trust must be 0 or more, not -1.0."
+    assert str(refused.value) == "one-coin: trust must be at least 0, got -1.0."

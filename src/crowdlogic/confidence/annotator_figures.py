@@ -39,18 +39,14 @@ from crowdlogic.numerics.logspace import HALF, credible_interval
 # How reliable annotators are who mark spans: the expected F1 of their spans, with an interval.
 #
 # Token by token nearly everything is outside of any span, where everybody is right: who overlooks a quarter of the
-# spans
-# and mistypes another has most tokens right. So spans are counted, as in evaluation, but against beliefs:
+# spans and mistypes another has most tokens right. So spans are counted, as in evaluation, but against beliefs:
 #
 # expected F1 = 2 E[right] / (marked + E[true])
 #
 # E[right] adds up, over the marked spans, the probability that exactly this is a span; E[true] is the expected number
-# of
-# spans in what the annotator saw. Beliefs are those of single tokens. Tokens of one span stand or fall together, so
-# that
-# the probability of a span is taken as the least of what it needs: that it begins here, goes on, and ends there. An
-# I-
-# tag begins a span, as conlleval reads it, as far as it is more probable than its type is at the token before.
+# of spans in what the annotator saw. Beliefs are those of single tokens. Tokens of one span stand or fall together, so
+# that the probability of a span is taken as the least of what it needs: that it begins here, goes on, and ends there.
+# An I- tag begins a span, as conlleval reads it, as far as it is more probable than its type is at the token before.
 #
 # The interval is that of a share with as many independent observations as give the share's variance over sentences.
 #

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 # Where a method has no model of its annotators (the vote, or a user-defined method without annotator parameters), every
 # annotator's own label is among what they are judged by, which flatters those who guess. There each label is compared
 # with the votes of the others on the same unit (leave-one-out), and a label without any other vote beside it is left
-# out.
-# Methods that model the annotators weigh votes themselves and need no such correction.
+# out. Methods that model the annotators weigh votes themselves and need no such correction.
 #
 # Axes: i unit, j annotator, k class, n label.
 
@@ -160,10 +159,8 @@ def leave_one_out(labels: CrowdLabels, estimate: Estimate) -> tuple[CrowdLabels,
 
 # Label statistics of every annotator, which decide the flags.
 #
-# Skill is Cohen's kappa between an annotator's labels and the believed truth of what they labelled: (right - chance)
-# /
-# (1 - chance), where chance is how often labels with the same frequencies, given at random, would be right. It is 1
-# for
+# Skill is Cohen's kappa between an annotator's labels and the believed truth of what they labelled: (right - chance) /
+# (1 - chance), where chance is how often labels with the same frequencies, given at random, would be right. It is 1 for
 # an annotator who is always right, 0 for guessing or always the same label, and negative for worse than chance. Its
 # interval is that of the share of right labels, so the flags become careful by themselves where labels are few.
 #
@@ -538,11 +535,9 @@ def _share(part: float, whole: float) -> float:
 # Reliability over time: who gets worse.
 #
 # The observations are annotations, (item, annotator) pairs, each with the mean belief in its labels: the tokens of a
-# sentence are tagged at one time and are not independent. The trend is the slope of that over the order of time,
-# tested
+# sentence are tagged at one time and are not independent. The trend is the slope of that over the order of time, tested
 # by Student's t. Of many annotators some fall by chance, so a fall counts where Benjamini and Hochberg's procedure
-# [BH95]
-# keeps the false discovery rate below FALSE_DISCOVERY_RATE, and where it is at least LEAST_FALL.
+# [BH95] keeps the false discovery rate below FALSE_DISCOVERY_RATE, and where it is at least LEAST_FALL.
 #
 # Axes: j annotator, p annotation, b bin of time.
 #

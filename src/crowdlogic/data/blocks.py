@@ -480,7 +480,7 @@ def make_shards(
     if threads is None:
         threads = 2 if labels.n_labels >= MANY else 1
     if threads < 1:
-        raise OptionError(f"threads must be 1 or more, not {threads}.")
+        raise OptionError(f"threads must be at least 1, got {threads}.")
     starts = np.concatenate([[0], np.cumsum(labels.labels_per_unit())])
     fixed = anchor_classes(labels, anchors)
     cuts = pairwise(_cuts(labels, starts, threads))

@@ -35,8 +35,7 @@ from crowdlogic.numerics.arrays import Floats, Ints
 # p = product over its tokens of q[i, tag_i]  x  (1 - belief that the next token continues it).
 #
 # Tags of neighbours depend on each other, so p is put on a scale that one can act on: a line in log odds, whose shift
-# and
-# slope the estimate's calibration holds.
+# and slope the estimate's calibration holds.
 #
 # Axes: i unit, k tag, e span.
 

@@ -1,4 +1,4 @@
-"""Scores of answers, and agreement among annotators."""
+"""Scores of answers, and coefficients of agreement among annotators."""
 
 from crowdlogic.registry import lazy_exports
 

@@ -1,21 +1,20 @@
 """Coefficients of agreement among annotators, with intervals.
 
-Every coefficient comes from n[i, k], how many labels k unit i received, except Cohen's kappa, which looks at pairs of
-annotators (`pairwise`). Labels count as they are: one that repeats an (item, annotator) pair is a label, and weights do
-not count. For sequences the units are tokens, and what is resampled is whole sequences, since a sentence's tokens are
-not independent.
+Every coefficient is computed from n[i, k], the number of labels k of unit i, except Cohen's kappa, which compares pairs
+of annotators. Repeated labels of an (item, annotator) pair count, and weights are ignored. For sequences, the units are
+tokens, and whole sequences are resampled, since the tokens of a sentence are not independent.
 
-- observed: the share of agreeing pairs among the labels of a unit, averaged over the units with two labels or more;
+- observed: the share of agreeing pairs among the labels of a unit, averaged over the units with at least two labels;
 - alpha: Krippendorff's, for nominal data [KRIPP11];
 - fleiss: Fleiss' kappa [FLEISS71] for any number of labels per unit, as [GWET14] generalises it: the chance of a class
   is the mean over all labelled units of its share among the unit's labels;
 - ac1: Gwet's AC1 [GWET08], with the same chances; its number of classes is that of the label set, used or not;
 - cohen: the mean of Cohen's kappa over the pairs of annotators who share enough units, weighted by these.
 
-The interval is the percentile one of the bootstrap over items; a resample in which a coefficient is undefined is left
-out. For cohen it is the normal one around the value, by the infinitesimal jackknife over items (see `pairwise`).
+The interval is the percentile interval of the bootstrap over items, without resamples in which a coefficient is
+undefined. For cohen, it is the normal interval by the infinitesimal jackknife over items (see below).
 
-Axes: i unit, k class, s sequence, b block (units, or sequences, that count alike), r replicate.
+Axes: i unit, k class, s sequence, b block (units or sequences with equal counts), r replicate.
 
 [KRIPP11] Krippendorff: Computing Krippendorff's alpha-reliability. University of Pennsylvania 2011.
 [FLEISS71] Fleiss: Measuring nominal scale agreement among many raters. Psychological Bulletin 76, 1971.
@@ -37,20 +36,17 @@ from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, stable_order
 
-# How far each two annotators agree: Cohen's kappa for every pair that shares a unit, and its mean.
+# Pairwise agreement: Cohen's kappa for every pair of annotators who share a unit, and its mean.
 #
-# Nothing here is as large as units times annotators: what is counted is pairs of labels on the same unit, by sparse
-# matrix products. A label that repeats an (item, annotator) pair counts as a label of its own: each of a's labels
-# meets
-# each of b's. Weights are ignored: agreement is about the labels themselves.
+# Pairs of labels on the same unit are counted by sparse matrix products, so no array has the size units x annotators.
+# If an annotator labelled an item several times, each label counts: every label of a is compared with every label of b.
+# Weights are ignored, since agreement is about the labels themselves.
 #
-# The mean of the kappas is weighted by the units that the pairs share, over the pairs that share enough. Its standard
-# error is the infinitesimal jackknife [EFRON82]: the derivative of the mean by the weight of each item, which is what
-# the
-# bootstrap over items gives in the linear approximation, in one pass instead of a thousand. (Bootstrapping the pairs'
-# tables themselves would be slow, and wrong where pairs share few items: a resample holds copies, and so fewer
-# different
-# items than were shared.)
+# The mean of the kappas is over pairs that share enough units, weighted by the number of these units. Its standard
+# error is that of the infinitesimal jackknife [EFRON82]: the derivative of the mean by the weight of each item. This is
+# the linear approximation of the bootstrap over items, in one pass instead of a thousand. (Bootstrapping the tables of
+# the pairs would be slow, and biased for pairs with few common items: a resample contains copies, and so fewer distinct
+# items.)
 #
 # Axes: i unit, j annotator (a < b in a pair p), k class.
 #
@@ -58,23 +54,23 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints, stable_order
 # [EFRON82] Efron: The Jackknife, the Bootstrap and Other Resampling Plans. SIAM 1982, chapter 6.
 
 MIN_SHARED = 10
-"""Pairs that share fewer units have no part in the mean. On few units kappa is too low: for a true value near one half
-by about 1 / (4 s) on s of them, 0.03 on 10; on a single one it is 0 or undefined, whatever the annotators do."""
+"""Minimum number of shared units for a pair to count in the mean. With few units, kappa is biased downwards: for a true
+value near 0.5, by about 1 / (4 s) with s units, or 0.03 with 10. With a single unit it is always 0 or undefined."""
 
 ROOM = 8
-"""A table is held in full when it has at most this many cells for each one that is not 0."""
+"""Maximum number of cells per nonzero cell for a table to be stored densely."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairTable:
-    """Every pair of annotators who share a unit, ordered by a, then b.
+    """Table of all pairs of annotators who share a unit, sorted by a, then b.
 
     Attributes:
         a: a[p], the code of one annotator.
         b: b[p], the code of the other; a < b.
-        shared: shared[p], how many units both labelled (pairs of labels, when someone labelled a unit twice).
-        agreement: agreement[p], the share of them with the same label.
-        kappa: kappa[p], agreement beyond chance ([COHEN60]); NaN where both always gave one and the same class.
+        shared: shared[p], the number of units that both labelled (or of pairs of labels, with repeated labels).
+        agreement: agreement[p], the share of these units with equal labels.
+        kappa: kappa[p], agreement beyond chance ([COHEN60]); NaN if both always gave the same single class.
     """
 
     a: Ints
@@ -87,11 +83,11 @@ class PairTable:
         return len(self.a)
 
     def counts(self, min_shared: int = MIN_SHARED) -> Bools:
-        """Return counts[p], whether the pair has a kappa and shares enough units to have a part in the mean."""
+        """Return counts[p], whether the pair has a kappa and shares enough units to count in the mean."""
         return np.isfinite(self.kappa) & (self.shared >= min_shared)
 
     def mean_kappa(self, min_shared: int = MIN_SHARED) -> float:
-        """The mean kappa of the pairs that share enough, weighted by the units they share; NaN when none does."""
+        """Return the mean kappa of the pairs that count, weighted by the units they share; NaN if there are none."""
         counted = self.counts(min_shared)
         total = self.shared[counted].sum()
         return float((self.shared[counted] * self.kappa[counted]).sum() / total) if total else float("nan")
@@ -99,12 +95,12 @@ class PairTable:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Whole numbers in those cells of a large table that are not 0.
+    """Sparse table of integers.
 
     Attributes:
-        key: The cells' numbers, sorted.
-        value: Their values.
-        table: The whole table, when it is not much larger than its cells: looking up is then much quicker.
+        key: Numbers of the nonzero cells, sorted.
+        value: Values of these cells.
+        table: The dense table, for faster lookup, unless it is much larger than the nonzero cells.
     """
 
     key: Ints
@@ -117,7 +113,7 @@ class Cells:
             return self.table[key]
         if not len(self.key):
             return np.zeros(len(key), dtype=np.int64)
-        # In sorted order the search walks through memory instead of jumping about, which is several times as quick.
+        # Searching in sorted order accesses memory sequentially, which is several times as fast.
         order = stable_order(key)
         where = np.empty(len(key), dtype=np.int64)
         where[order] = np.minimum(np.searchsorted(self.key, key[order]), len(self.key) - 1)
@@ -132,9 +128,9 @@ class PairCounts:
         key: key[p] = a J + b, sorted.
         place: The position p of each key.
         shared: shared[p], pairs of labels on the same unit.
-        agreed: agreed[p], those of them with the same class.
-        chance: chance[p], sum_k A[p, k] B[p, k], with A and B how often a and b gave class k on what they share.
-        said: how often j gave k on what j shares with another annotator o, at (j K + k) J + o.
+        agreed: agreed[p], pairs of labels on the same unit with the same class.
+        chance: chance[p], sum_k A[p, k] B[p, k], where A and B count how often a and b gave class k to shared units.
+        said: How often j gave k to units shared with another annotator o, at (j K + k) J + o.
     """
 
     key: Ints
@@ -151,7 +147,7 @@ def pairwise_agreement(labels: CrowdLabels) -> PairTable:
 
 
 def pair_table(counts: PairCounts, n_annotators: int) -> PairTable:
-    """Return the table of the pairs' figures."""
+    """Return the table of the pairs' agreement and kappa."""
     a, b = np.divmod(counts.key, max(n_annotators, 1))
     s, o, e = counts.shared, counts.agreed, counts.chance
     defined = s**2 > e
@@ -160,7 +156,7 @@ def pair_table(counts: PairCounts, n_annotators: int) -> PairTable:
 
 
 def pair_counts(labels: CrowdLabels) -> PairCounts:
-    """Count, for every pair of annotators, what they share and how they answered there."""
+    """Count, for every pair of annotators, the units that they share and their answers to these."""
     from scipy import sparse
 
     n, n_classes = len(labels.annotators), labels.n_classes
@@ -168,7 +164,7 @@ def pair_counts(labels: CrowdLabels) -> PairCounts:
     # gave[i, j] and gave_class[i, (j, k)]: products of these count pairs of labels on the same unit
     gave = _incidence(unit, annotator, (labels.n_units, n))
     gave_class = _incidence(unit, annotator * n_classes + label, (labels.n_units, n * n_classes))
-    # Only the answers that were given get a row: units times classes can be many more.
+    # Only given answers get a row, since there may be many more pairs of a unit and a class.
     answers, answer_of_label = np.unique(unit * n_classes + label, return_inverse=True)
     answer = _incidence(answer_of_label, annotator, (len(answers), n))
     said = _sparse_cells(gave_class.T @ gave)
@@ -221,7 +217,7 @@ def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared:
 
 
 def _slopes(counts: PairCounts) -> tuple[Floats, Floats, Floats]:
-    """Return the derivatives of f by s, o and e; anything for pairs without a kappa."""
+    """Return the derivatives of f by s, o and e; values for pairs without a kappa are meaningless."""
     s, o, e = counts.shared, counts.agreed, counts.chance
     room = np.where(s**2 > e, s**2 - e, 1.0)
     by_shared = ((2 * o * s - e) * room - 2 * s**2 * (o * s - e)) / room**2
@@ -231,9 +227,9 @@ def _slopes(counts: PairCounts) -> tuple[Floats, Floats, Floats]:
 
 
 def label_pairs(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
-    """Yield every two rows that label one unit by different annotators, a < b, in portions no larger than the table.
+    """Yield pairs of rows that label one unit by different annotators, a < b, in portions no larger than the table.
 
-    Rows are sorted by unit: the portion number d pairs each row with the one d places further on.
+    Rows are sorted by unit; portion number d pairs each row with the row d positions later.
     """
     rows, distance = np.arange(labels.n_labels), 0
     while len(rows):
@@ -245,7 +241,7 @@ def label_pairs(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _incidence(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
-    """Return a sparse table of how often each (row, column) occurs."""
+    """Return a sparse table that counts each (row, column)."""
     from scipy import sparse
 
     return sparse.csr_array(sparse.coo_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape))
@@ -262,7 +258,7 @@ def _sparse_cells(table: Any) -> Cells:
 
 
 def make_cells(key: Ints, value: Ints, size: int) -> Cells:
-    """Return cells of a table of the given size, by their sorted numbers."""
+    """Return a table of the given size from its nonzero cells, sorted by number."""
     if size > ROOM * len(key):
         return Cells(key, value, None)
     table: Ints = np.zeros(size, dtype=np.int32 if value.max(initial=0) < 1 << 31 else np.int64)
@@ -270,12 +266,11 @@ def make_cells(key: Ints, value: Ints, size: int) -> Cells:
     return Cells(key, value, table)
 
 
-# The bootstrap of sums over items, without touching the items again.
+# Bootstrap of sums over items, without another pass over the items.
 #
-# A statistic that is a function of sums over items needs, for a resample, only how often each kind of item was drawn.
-# Items that add the same row to the sums are one block, and a resample is a multinomial draw over blocks: exact, and
-# as
-# cheap as the number of different rows, however many items there are.
+# If a statistic is a function of sums over items, a resample only needs to know how often each kind of item was drawn.
+# Items that add the same row to the sums form a block, and a resample is a multinomial draw over blocks. This is exact,
+# and its cost depends on the number of distinct rows instead of the number of items.
 #
 # Axes: b block, r replicate, d column of a row.
 #
@@ -285,16 +280,16 @@ PORTION = 1 << 21
 """Maximum number of draws (replicates times blocks) in memory: 16 MB."""
 
 FEW = 16
-"""A multinomial draw costs about this many times as much per block as drawing and counting costs per item."""
+"""Approximate cost of a multinomial draw per block, relative to the cost of drawing and counting per item."""
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Items grouped by what they add.
+    """Items grouped by their contribution to the sums.
 
     Attributes:
-        rows: rows[b, d], what one item of block b adds to the sums.
-        frequency: frequency[b], how many such items there are.
+        rows: rows[b, d], the contribution of one item of block b to the sums.
+        frequency: frequency[b], the number of items in block b.
     """
 
     rows: Floats
@@ -302,9 +297,9 @@ class Blocks:
 
 
 def distinct_rows(counts: Ints) -> tuple[Ints, Ints]:
-    """Return the different rows of a table of whole numbers of 0 or more, and how often each occurs.
+    """Return the distinct rows of a table of non-negative integers, and their frequencies.
 
-    Rows become numbers in a mixed base, column by column; where these would outgrow 64 bits they are ranked first.
+    Rows are converted to mixed-base numbers, column by column; if these would exceed 64 bits, they are ranked first.
     """
     code = np.zeros(len(counts), dtype=np.int64)
     for column in counts.T:
@@ -317,9 +312,9 @@ def distinct_rows(counts: Ints) -> tuple[Ints, Ints]:
 
 
 def resample_sums(blocks: Blocks, replicates: int, rng: np.random.Generator) -> Floats:
-    """Return sums[r, d] over items drawn with replacement, as many as there are.
+    """Return sums[r, d] over items drawn with replacement, as many as in the data.
 
-    Fewer than two items cannot be resampled: then there are no replicates.
+    Fewer than two items cannot be resampled; the result then has no replicates.
     """
     n, size = int(blocks.frequency.sum()), len(blocks.frequency)
     if n < 2:
@@ -332,12 +327,12 @@ def resample_sums(blocks: Blocks, replicates: int, rng: np.random.Generator) -> 
 
 
 def _draw_blocks(frequency: Ints, replicates: int, rng: np.random.Generator) -> Floats:
-    """Return drawn[r, b], how often block b is drawn, all at once."""
+    """Return drawn[r, b], how often block b is drawn, by multinomial draws."""
     return rng.multinomial(frequency.sum(), frequency / frequency.sum(), size=replicates).astype(np.float64)
 
 
 def _draw_items(frequency: Ints, replicates: int, rng: np.random.Generator) -> Floats:
-    """Return the same, item by item: quicker where most blocks hold few items."""
+    """Return drawn[r, b] by drawing items, which is faster if most blocks contain few items."""
     block = np.repeat(np.arange(len(frequency)), frequency)
     drawn = np.empty((replicates, len(frequency)))
     for r in range(replicates):
@@ -347,25 +342,25 @@ def _draw_items(frequency: Ints, replicates: int, rng: np.random.Generator) -> F
 
 NO_PAIRS = "no item has two labels"
 ONE_CLASS = "all labels are of one class, so chance alone would agree"
-ONE_CHOICE = "there is only one class to choose"
-NO_KAPPA = "no two annotators share {min_shared} answers or more in which they used more than one class"
+ONE_CHOICE = "there is only one class"
+NO_KAPPA = "no two annotators share at least {min_shared} answers with more than one class"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """One coefficient of agreement.
+    """Coefficient of agreement.
 
     Attributes:
         name: observed, alpha, fleiss, ac1 or cohen.
-        title: The same, in words.
-        value: The coefficient; NaN where it is undefined.
-        low: The lower end of its interval; NaN where there is none.
-        high: The upper end.
-        level: The interval's level, such as 0.95.
-        n_items: How many items hold a unit with two labels or more.
-        n_units: How many such units there are; the items, when these are documents.
-        n_labels: How many labels these units received.
-        reason: Why the coefficient is undefined; None when it is not.
+        title: Name of the coefficient in words.
+        value: The coefficient; NaN if it is undefined.
+        low: Lower end of the interval; NaN if there is none.
+        high: Upper end of the interval.
+        level: Level of the interval, such as 0.95.
+        n_items: Number of items that contain a unit with at least two labels.
+        n_units: Number of units with at least two labels; for documents, equal to n_items.
+        n_labels: Number of labels of these units.
+        reason: Why the coefficient is undefined; None if it is defined.
     """
 
     name: str
@@ -382,15 +377,15 @@ class Agreement:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AgreementSums:
-    """Sums over units, from which every coefficient follows; each has a first axis of replicates.
+    """Sums over units from which every coefficient follows; the first axis of each is the replicate.
 
     Attributes:
-        pairable: pairable[r], how many units have two labels or more.
-        agreeing: agreeing[r], over these, the sum of the shares of agreeing pairs.
-        disagreeing: disagreeing[r], over these, the sum of (n_i² - sum_k n_ik²) / (n_i - 1).
-        paired: paired[r, k], over these, the labels of each class.
-        labelled: labelled[r], how many units have a label.
-        shares: shares[r, k], over these, the sum of n_ik / n_i.
+        pairable: pairable[r], the number of units with at least two labels.
+        agreeing: agreeing[r], the sum over these units of the share of agreeing pairs.
+        disagreeing: disagreeing[r], the sum over these units of (n_i² - sum_k n_ik²) / (n_i - 1).
+        paired: paired[r, k], the number of labels k of these units.
+        labelled: labelled[r], the number of units with a label.
+        shares: shares[r, k], the sum over units with a label of n_ik / n_i.
     """
 
     pairable: Floats
@@ -404,14 +399,14 @@ class AgreementSums:
 def agreement(
     labels: CrowdLabels, *, replicates: int = 1000, level: float = 0.95, seed: int = 0, min_shared: int = MIN_SHARED
 ) -> tuple[Agreement, ...]:
-    """Return every coefficient of agreement, with its interval.
+    """Return all coefficients of agreement, with their intervals.
 
     Args:
-        labels: Who gave which label to what, or the frame that says so.
-        replicates: How many resamples of the items the intervals come from; 0 for no interval (cohen needs none).
-        level: The level of the intervals.
-        seed: The seed of the resamples.
-        min_shared: How many units two annotators must share to have a part in cohen.
+        labels: The labels, or a data frame of labels.
+        replicates: Number of bootstrap replicates; 0 for no intervals (except for cohen, which needs no replicates).
+        level: Level of the intervals.
+        seed: Random seed of the bootstrap.
+        min_shared: Minimum number of units that two annotators must share to count in cohen.
     """
     _check_options(replicates, level)
     labels = as_labels(labels, "agreement")
@@ -432,7 +427,7 @@ def agreement(
 
 
 def resampling_blocks(labels: CrowdLabels) -> Blocks:
-    """Return what is resampled: documents, grouped by what they count, or whole sequences."""
+    """Return the blocks to resample: documents, grouped by their counts, or whole sequences."""
     counts = labels.votes(weighted=False)
     labelled = counts.sum(axis=1) > 0
     if not labels.is_sequential:
@@ -440,13 +435,13 @@ def resampling_blocks(labels: CrowdLabels) -> Blocks:
         return Blocks(unit_contributions(patterns), frequency)
     item, rows = labels.item_of_unit[labelled], unit_contributions(counts[labelled])
     seen, position = np.unique(item, return_inverse=True)
-    # totals[s, d], the sum of the rows of each sequence, column by column
+    # totals[s, d], the sum of the rows of each sequence, computed column by column
     totals = [np.bincount(position, weights=column, minlength=len(seen)) for column in rows.T]
     return Blocks(np.stack(totals, axis=1).astype(np.float64), np.ones(len(seen), dtype=np.int64))
 
 
 def unit_contributions(counts: Floats | Ints) -> Floats:
-    """Return what each unit, with at least one label, adds to the Sums, in the order that `split_sums` takes apart."""
+    """Return the contribution of each unit with a label to AgreementSums, as columns for `split_sums`."""
     n = counts.sum(axis=1)
     squares = (counts**2).sum(axis=1)  # sum_k n_ik²
     pairable = n > 1
@@ -458,7 +453,7 @@ def unit_contributions(counts: Floats | Ints) -> Floats:
 
 
 def split_sums(rows: Floats) -> AgreementSums:
-    """Name the columns of sums of `unit_contributions`."""
+    """Return AgreementSums from sums of the columns of `unit_contributions`."""
     pairable, agreeing, disagreeing, labelled = rows[:, :4].T
     paired, shares = np.split(rows[:, 4:], 2, axis=1)
     return AgreementSums(
@@ -472,20 +467,20 @@ def observed_agreement(sums: AgreementSums) -> Floats:
 
 
 def krippendorff_alpha(sums: AgreementSums) -> Floats:
-    """1 - observed over expected disagreement ([KRIPP11] section C, nominal)."""
+    """Return 1 - observed / expected disagreement ([KRIPP11] section C, nominal)."""
     n = sums.paired.sum(axis=1)
     expected = n**2 - (sums.paired**2).sum(axis=1)
     return 1.0 - _ratio((n - 1) * sums.disagreeing, expected)
 
 
 def fleiss_kappa(sums: AgreementSums) -> Floats:
-    """Return agreement beyond chance, over the room that chance leaves ([FLEISS71] eq. 7)."""
+    """Return (observed - chance) / (1 - chance) ([FLEISS71] eq. 7)."""
     chance = (_class_chances(sums) ** 2).sum(axis=1)
     return _ratio(observed_agreement(sums) - chance, 1.0 - chance)
 
 
 def gwet_ac1(sums: AgreementSums) -> Floats:
-    """Return the same with chance agreement only where a label is a guess ([GWET08] eq. 3 and 4)."""
+    """Return (observed - chance) / (1 - chance), with Gwet's chance agreement ([GWET08] eq. 3 and 4)."""
     chances = _class_chances(sums)
     n_classes = chances.shape[1]
     chance = _ratio((chances * (1.0 - chances)).sum(axis=1), np.full(len(chances), n_classes - 1.0))
@@ -506,7 +501,7 @@ def _class_chances(sums: AgreementSums) -> Floats:
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
-    """Return the quotient; NaN, without a warning, where there is nothing to divide by."""
+    """Return the quotient without a warning; NaN for a division by zero."""
     return np.asarray(part / np.where(whole > 0, whole, np.nan))
 
 
@@ -527,7 +522,7 @@ def _reason(name: str, value: float, sums: AgreementSums) -> str | None:
 
 
 def _sizes(labels: CrowdLabels) -> dict[str, int]:
-    """Return how many items, units and labels have a part in a pair of labels."""
+    """Return the numbers of items, units and labels that are part of a pair of labels."""
     n = labels.labels_per_unit()
     pairable: Bools = n > 1
     return {
@@ -538,7 +533,7 @@ def _sizes(labels: CrowdLabels) -> dict[str, int]:
 
 
 def _cohen(labels: CrowdLabels, level: float, min_shared: int, sizes: dict[str, int]) -> Agreement:
-    """Return the mean of the pairs' kappas, give or take a normal quantile of jackknife standard errors over items."""
+    """Return the mean of the pairs' kappas with its normal interval, by the jackknife over items."""
     counts = pair_counts(labels)
     value = pair_table(counts, len(labels.annotators)).mean_kappa(min_shared)
     slopes = mean_kappa_influence(labels, counts, min_shared=min_shared)
@@ -559,6 +554,6 @@ def _cohen(labels: CrowdLabels, level: float, min_shared: int, sizes: dict[str, 
 
 def _check_options(replicates: int, level: float) -> None:
     if replicates < 0:
-        raise OptionError(f"replicates: {replicates} is not valid. Give 0 or more.")
+        raise OptionError(f"replicates must be at least 0, got {replicates}.")
     if not 0 < level < 1:
-        raise OptionError(f"level: {level} is not a level of an interval. Give one between 0 and 1, such as 0.95.")
+        raise OptionError(f"level must be between 0 and 1, such as 0.95; got {level}.")

@@ -17,14 +17,13 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
 
 TIE_TOLERANCE = 1e-9
-"""Beliefs that differ by less are tied: they are sums in some order."""
+"""Tolerance below which beliefs are tied, since they are sums with rounding errors."""
 
 LEAST_BELIEF = float(np.finfo(np.float64).eps)
-"""A smaller belief in the gold class counts as this one, as in scikit-learn: one certain mistake costs 36 nats, and not
-an infinite loss that would hide everything else."""
+"""Minimum belief in the gold class, as in scikit-learn: a certain mistake costs 36 nats instead of an infinite loss."""
 
 BINS = 15
-"""Bins of the calibration error, as in [GUO17]."""
+"""Number of bins of the calibration error, as in [GUO17]."""
 
 
 def log_loss(gold: Ints, beliefs: Beliefs) -> float:
@@ -34,42 +33,42 @@ def log_loss(gold: Ints, beliefs: Beliefs) -> float:
 
 
 def brier(gold: Ints, beliefs: Beliefs) -> float:
-    """The mean over units of sum_k (q[i, k] - [gold = k])², between 0 and 2 ([BRIER50]; not halved for two classes)."""
+    """Return the mean over units of sum_k (q[i, k] - [gold = k])², from 0 to 2 ([BRIER50]; not halved)."""
     known = check_beliefs(gold, beliefs)
     q = beliefs[known]
     return mean_or_nan((q**2).sum(axis=1) - 2.0 * _at(q, gold[known]) + 1.0)
 
 
 def calibration_error(gold: Ints, beliefs: Beliefs, *, bins: int = BINS) -> float:
-    """Expected calibration error ([GUO17] eq. 3): the mean over units of |accuracy - confidence| of the unit's bin.
+    """Return the expected calibration error ([GUO17] eq. 3).
 
-    A unit's confidence is its highest belief; bin b of `bins` equal ones holds the confidences in
-    (b / bins, (b + 1) / bins]. A tie among the best classes is right in part (`tie_credit`), so that the order of the
-    classes does not matter.
+    This is the mean over units of |accuracy - confidence| in the unit's bin. The confidence of a unit is its highest
+    belief; bin b contains the confidences in (b / bins, (b + 1) / bins]. A tie among the best classes counts
+    fractionally (`tie_credit`), so that the order of the classes does not matter.
     """
     known = check_beliefs(gold, beliefs)
     return binned_gap(beliefs[known].max(axis=1, initial=0.0), tie_credit(gold[known], beliefs[known]), bins=bins)
 
 
 def binned_gap(confidence: Floats, right: Floats, *, bins: int = BINS) -> float:
-    """The mean over answers of |share that is right - mean confidence| of the answer's bin; right[i] from 0 to 1."""
+    """Return the mean over answers of |share right - mean confidence| in the answer's bin; right[i] is from 0 to 1."""
     if bins < 1:
-        raise OptionError(f"bins: {bins} is not valid. Give 1 or more.")
-    # Inner edges only, and "left" closes each bin on its right: all that lies above the last edge is in the last bin.
+        raise OptionError(f"bins must be at least 1, got {bins}.")
+    # Only inner edges, so that the last bin has no upper limit; side "left" closes each bin on the right.
     bin_of_unit = np.searchsorted(np.arange(1, bins) / bins, confidence, side="left")
     gap = np.abs(np.bincount(bin_of_unit, weights=right - confidence, minlength=bins))
     return float(gap.sum() / len(bin_of_unit)) if len(bin_of_unit) else float("nan")
 
 
 def confidence_brier(gold: Ints, beliefs: Beliefs) -> float:
-    """The mean of (confidence - right)², right being 1 or 0 (1/t in a tie): the Brier score of the answer alone."""
+    """Return the mean of (confidence - right)², where right is 1 or 0 (1/t in a tie)."""
     known = check_beliefs(gold, beliefs)
     confidence = beliefs[known].max(axis=1, initial=0.0)
     return mean_or_nan((confidence - tie_credit(gold[known], beliefs[known])) ** 2)
 
 
 def confidence_auroc(gold: Ints, beliefs: Beliefs) -> float:
-    """How often a right answer is more confident than a wrong one, equal ones counted half; NaN with only one kind."""
+    """Return how often a right answer is more confident than a wrong one; ties count half, NaN without pairs."""
     from scipy.stats import rankdata
 
     known = check_beliefs(gold, beliefs)
@@ -82,7 +81,7 @@ def confidence_auroc(gold: Ints, beliefs: Beliefs) -> float:
 
 
 def tie_credit(gold: Ints, beliefs: Beliefs) -> Floats:
-    """Return credit[i], 1/t where the gold is one of the t most probable classes, and 0 elsewhere."""
+    """Return credit[i]: 1/t if the gold is one of the t most probable classes, otherwise 0."""
     best = beliefs >= beliefs.max(axis=1, keepdims=True, initial=-np.inf) - TIE_TOLERANCE
     return np.asarray(_at(best, gold) / np.maximum(best.sum(axis=1), 1))
 
@@ -91,11 +90,11 @@ SCORED = (
     "Give arrays of class codes, gold first, then the answers. An estimate is scored by "
     "truth.compare_methods(['ensemble'], labels, gold={'t1': 'billing'})."
 )
-"""What scores are made from, for messages."""
+"""Description of the scored arrays in messages."""
 
 
 def find_scored(gold: Ints, other: Ints | Beliefs, what: str) -> Bools:
-    """Return scored[i], whether unit i has gold; an error unless there is one of `other` for every unit."""
+    """Return scored[i], whether unit i has gold; raise an error unless `other` has one entry per unit."""
     for given in (gold, other):
         require_kind(given, np.ndarray, "scores", SCORED)
     if len(gold) != len(other):
@@ -104,10 +103,10 @@ def find_scored(gold: Ints, other: Ints | Beliefs, what: str) -> Bools:
 
 
 def check_beliefs(gold: Ints, beliefs: Beliefs) -> Bools:
-    """Return scored[i], as `find_scored` has it; an error if gold holds a class that the beliefs do not have."""
+    """Return scored[i] as in `find_scored`; raise an error if the gold contains a class without a belief."""
     known = find_scored(gold, beliefs, "rows of beliefs")
     if gold.max(initial=-1) >= beliefs.shape[1]:
-        raise DataError(f"gold holds the code {gold.max()}, but the beliefs are over {beliefs.shape[1]} classes.")
+        raise DataError(f"gold contains the code {gold.max()}, but there are beliefs for {beliefs.shape[1]} classes.")
     return known
 
 
@@ -117,5 +116,5 @@ def _at(table: Floats | Bools, column: Ints) -> Floats:
 
 
 def mean_or_nan(values: Floats) -> float:
-    """Return the mean; NaN, without a warning, when there is nothing to average."""
+    """Return the mean; NaN without a warning if there are no values."""
     return float(values.mean()) if len(values) else float("nan")

@@ -1,13 +1,13 @@
-"""Scores of answers against gold: accuracy, F1, and all of them at once.
+"""Scores of answers against gold: accuracy, F1, and all scores at once.
 
-Every accuracy in the package is computed here, by one policy (docs/decisions/0047):
+All accuracies in the package are computed here, by one policy (docs/decisions/0047):
 
-- Answers are scored as they were given. Ties were decided when the answers were chosen, and a score does not look
-  behind that, so a file of answers scores the same as the estimate that it was written from.
+- Answers are scored as they were given. Ties were broken when the answers were chosen, so a file of answers has the
+  same scores as the estimate from which it was written.
 - `accuracy` is over the units that have gold and an answer, and `coverage` is their share of the units with gold.
-  `accuracy_all` is over all units with gold: a unit without an answer counts as wrong. In a sentence that is answered
-  in part, tokens without an answer count as wrong in both.
-- `accuracy_ties_half` is a different figure, for comparison with published ones: 1/t for a tie among t classes.
+  `accuracy_all` is over all units with gold, where a missing answer counts as wrong. In a partly answered sentence,
+  tokens without an answer count as wrong in both.
+- `accuracy_ties_half` counts 1/t for a tie among t classes, for comparison with published figures.
 
 Axes: i unit, k class. A unit whose gold is UNKNOWN is not scored. The scores of beliefs are in `calibration`.
 """
@@ -34,27 +34,27 @@ from crowdlogic.metrics.calibration import (
 from crowdlogic.numerics.arrays import Ints
 
 COVERAGE, ACCURACY_ALL = "coverage", "accuracy_all"
-"""Names of the scores that only matter where some units have no answer."""
+"""Names of the scores that are only relevant if some units have no answer."""
 
 
 class Unanswered(StrEnum):
-    """How units with gold and without an answer are scored."""
+    """Treatment of units with gold but without an answer."""
 
     skip = "skip"
-    """They are left out; the coverage says how many are scored."""
+    """Exclude them; the coverage is the share of scored units."""
     wrong = "wrong"
-    """They count as wrong answers."""
+    """Count them as wrong answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """Scores of answers against gold. NaN where nothing could be scored.
+    """Scores of answers against gold; NaN if nothing could be scored.
 
     Attributes:
         coverage: Share of the units with gold that have an answer.
-        n: Number of units that the scores below are over; `accuracy_all` is over all units with gold.
+        n: Number of scored units; only `accuracy_all` is over all units with gold.
         accuracy: Share of right answers.
-        accuracy_all: The same over all units with gold, where no answer counts as wrong.
+        accuracy_all: Share of right answers among all units with gold, where a missing answer counts as wrong.
         macro_f1: Mean F1 over the classes that occur in gold or answers.
         log_loss: Mean of -log q[i, gold], in nats; None without beliefs.
         brier: Mean over units of the squared distance between q[i] and the gold, 0 to 2; None without beliefs.
@@ -72,11 +72,11 @@ class Scores:
 
 
 def score(gold: Ints, answer: Ints, beliefs: Beliefs | None = None) -> Scores:
-    """Compute all scores of the units that have gold and an answer.
+    """Compute all scores of the units with gold and an answer.
 
     Args:
-        gold: gold[i], UNKNOWN where it is not known.
-        answer: answer[i], NO_ANSWER where there is none.
+        gold: gold[i], UNKNOWN if unknown.
+        answer: answer[i], NO_ANSWER if missing.
         beliefs: q[i, k], if available.
     """
     find_scored(gold, answer, "answers")
@@ -85,11 +85,11 @@ def score(gold: Ints, answer: Ints, beliefs: Beliefs | None = None) -> Scores:
 
 
 def score_aligned(pair: AlignedAnswers, *, unanswered: Unanswered = Unanswered.skip) -> Scores:
-    """Compute all scores of aligned answers; a sentence counts as unanswered when none of its tokens has an answer.
+    """Compute all scores of aligned answers; a sentence is unanswered if none of its tokens has an answer.
 
     Args:
         pair: Answers and gold over the same units.
-        unanswered: Whether units without an answer are left out or count as wrong.
+        unanswered: Whether units without an answer are excluded or count as wrong.
     """
     missing = pair.unanswered
     scored = pair.gold if unanswered is Unanswered.wrong else pair.without(missing).gold
@@ -97,7 +97,7 @@ def score_aligned(pair: AlignedAnswers, *, unanswered: Unanswered = Unanswered.s
 
 
 def _score(gold: Ints, scored: Ints, answer: Ints, beliefs: Beliefs | None, *, n_missing: int) -> Scores:
-    """Compute all scores; scored[i] is the gold of the units to score, UNKNOWN elsewhere."""
+    """Compute all scores; scored[i] is the gold of the units to score, and UNKNOWN for other units."""
     n_gold = int(np.count_nonzero(gold != UNKNOWN))
     return Scores(
         coverage=1.0 - n_missing / n_gold if n_gold else float("nan"),
@@ -112,10 +112,10 @@ def _score(gold: Ints, scored: Ints, answer: Ints, beliefs: Beliefs | None, *, n
 
 
 def headline_scores(pair: AlignedAnswers) -> dict[str, float]:
-    """Return the scores by name that methods are compared by, the most important one first.
+    """Return the scores by which methods are compared, the most important one first.
 
-    For documents and plain tags accuracy, for span tags the F1 of whole spans by both schemes; then the coverage, and
-    the accuracy over all units with gold.
+    These are the accuracy (for span tags, the F1 of whole spans by both schemes), the coverage, and the accuracy over
+    all units with gold.
     """
     from crowdlogic.metrics.spans import span_scores
 
@@ -132,25 +132,25 @@ def headline_scores(pair: AlignedAnswers) -> dict[str, float]:
 
 
 def accuracy(gold: Ints, answer: Ints) -> float:
-    """Return the share of right answers among the units that have gold and an answer."""
+    """Return the share of right answers among the units with gold and an answer."""
     find_scored(gold, answer, "answers")
     return accuracy_all(np.where(answer == NO_ANSWER, UNKNOWN, gold), answer)
 
 
 def accuracy_all(gold: Ints, answer: Ints) -> float:
-    """Return the share of the units with gold whose answer is right; a unit without an answer counts as wrong."""
+    """Return the share of units with gold whose answer is right; a missing answer counts as wrong."""
     known = find_scored(gold, answer, "answers")
     return mean_or_nan(np.asarray(answer[known] == gold[known], dtype=np.float64))
 
 
 def accuracy_ties_half(gold: Ints, answer: Ints, beliefs: Beliefs) -> float:
-    """Return the accuracy with 1/t for a tie among t most probable classes that holds the gold one.
+    """Return the accuracy, counting 1/t for a tie among t most probable classes that include the gold class.
 
-    This is the expectation over random tie-breaks, which papers on truth inference report. It ignores which of the tied
-    classes was chosen, so it differs from `accuracy`.
+    This is the expectation over random tie-breaking, as reported by papers on truth inference. Unlike `accuracy`, it
+    ignores which of the tied classes was chosen.
 
     Args:
-        gold: gold[i], UNKNOWN where it is not known.
+        gold: gold[i], UNKNOWN if unknown.
         answer: answer[i]; units without an answer are not scored.
         beliefs: q[i, k].
     """
@@ -159,9 +159,9 @@ def accuracy_ties_half(gold: Ints, answer: Ints, beliefs: Beliefs) -> float:
 
 
 def macro_f1(gold: Ints, answer: Ints) -> float:
-    """Return the mean over classes of F1, for the classes that occur in gold or among the answers to scored units.
+    """Return the mean F1 over the classes that occur in the gold or the answers of scored units.
 
-    A missing answer is not a class: it is a miss of the gold class and nothing else.
+    A missing answer is not a class; it only counts as a missed gold class.
     """
     known = find_scored(gold, answer, "answers")
     truth, given = gold[known], answer[known]

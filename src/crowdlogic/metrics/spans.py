@@ -1,10 +1,10 @@
 """Scores of spans: precision, recall and F1 of whole entities, and the accuracy of single tags.
 
-A span is right when its start, its end and its type are. What counts as a span is `Scheme`'s business: `conll` gives
-conlleval's figures (and seqeval's default), `strict` those of seqeval's strict mode. Shares are in [0, 1], and 0
-where conlleval says 0: no span found, or none to find.
+A span is right if its start, end and type are right. `Scheme` defines spans: `conll` gives the figures of conlleval
+(and seqeval's default), `strict` those of seqeval's strict mode. Shares are in [0, 1]; as in conlleval, they are 0
+without predicted or gold spans.
 
-Axes: i unit, s sequence, e span. A unit whose gold is UNKNOWN is outside every span, for gold and for answer.
+Axes: i unit, s sequence, e span. A unit whose gold is UNKNOWN is outside all spans of gold and answers.
 
 [CONLL03] Tjong Kim Sang, De Meulder: Introduction to the CoNLL-2003 Shared Task. CoNLL 2003.
 """
@@ -29,7 +29,7 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 @dataclass(frozen=True, kw_only=True)
 class TypeScores:
-    """Precision, recall and F1 of the spans of one type, and the counts they come from."""
+    """Precision, recall and F1 of the spans of one type, with their counts."""
 
     precision: float
     recall: float
@@ -44,15 +44,15 @@ class SpanScores:
     """Scores of spans.
 
     Attributes:
-        precision: The share of right spans among those predicted, over all types (micro).
-        recall: The share of gold spans that were found.
-        f1: Their harmonic mean.
-        n_gold: How many spans there are.
-        n_predicted: How many were predicted.
-        n_correct: How many of these are right.
-        per_type: The same for each type of the tag set.
-        accuracy: The share of right tags among the units with gold.
-        scheme: How tags were read as spans.
+        precision: Share of right spans among the predicted spans, over all types (micro average).
+        recall: Share of gold spans that were predicted.
+        f1: Harmonic mean of precision and recall.
+        n_gold: Number of gold spans.
+        n_predicted: Number of predicted spans.
+        n_correct: Number of right spans.
+        per_type: Scores of each type of the tag set.
+        accuracy: Share of right tags among the units with gold.
+        scheme: Scheme by which tags were converted to spans.
     """
 
     precision: float
@@ -69,14 +69,14 @@ class SpanScores:
 def span_scores(
     gold: Ints, answer: Ints, offsets: Ints, classes: Classes, *, scheme: Scheme | str = Scheme.conll
 ) -> SpanScores:
-    """Score predicted tags against gold ones.
+    """Score predicted tags against gold tags.
 
     Args:
         gold: gold[i], UNKNOWN where it is not known.
-        answer: answer[i], NO_ANSWER where there is none: outside every span, and a wrong tag.
-        offsets: Where each sequence begins, and the number of units last.
-        classes: The tags that the codes mean.
-        scheme: How an I- tag without a beginning is read.
+        answer: answer[i], NO_ANSWER if missing, which is outside all spans and a wrong tag.
+        offsets: First unit of each sequence, followed by the number of units.
+        classes: The tag of each code.
+        scheme: Interpretation of an I- tag without a beginning.
     """
     check_lengths(gold, answer, offsets)
     tags = parse_tags(classes)
@@ -97,17 +97,17 @@ def span_scores(
 
 
 def match_spans(found: Spans, true: Spans) -> Bools:
-    """right[e], whether the found span e is a true one. The spans of either side must not overlap one another."""
+    """Return right[e], whether the found span e is a true span. The spans of each side must not overlap."""
     if not len(true):
         return np.zeros(len(found), dtype=bool)
-    # Spans are sorted and do not overlap, so at most one true span starts where a found one does.
+    # Spans are sorted and do not overlap, so at most one true span has the same start as a found span.
     at = np.minimum(np.searchsorted(true.start, found.start), len(true) - 1)
     same_place = (true.start[at] == found.start) & (true.end[at] == found.end)
     return np.asarray(same_place & (true.kind[at] == found.kind))
 
 
 def precision_recall_f1(n_correct: Ints, n_predicted: Ints, n_gold: Ints) -> tuple[Floats, Floats, Floats]:
-    """Return precision, recall and F1 of counts, element by element; 0 where there is nothing to divide by."""
+    """Return precision, recall and F1 of counts, element by element; 0 for a division by zero."""
     precision = np.asarray(n_correct / np.maximum(n_predicted, 1))
     recall = np.asarray(n_correct / np.maximum(n_gold, 1))
     f1 = np.asarray(2.0 * n_correct / np.maximum(np.add(n_predicted, n_gold), 1))
@@ -115,7 +115,7 @@ def precision_recall_f1(n_correct: Ints, n_predicted: Ints, n_gold: Ints) -> tup
 
 
 def check_lengths(gold: Ints, answer: Ints, offsets: Ints) -> None:
-    """Refuse gold, answers and sequences that do not cover the same units."""
+    """Raise an error if gold, answers and sequences do not cover the same units."""
     if not len(gold) == len(answer) == int(offsets[-1]):
         raise DataError(
             f"{pluralise(len(gold), 'gold tag')} and {pluralise(len(answer), 'answer')} for sequences of "
@@ -136,20 +136,18 @@ def _type_scores(n_gold: int, n_predicted: int, n_correct: int) -> TypeScores:
     )
 
 
-# What each annotator gets wrong in marking entities: left out, wrong bounds, wrong type, or marked for nothing.
+# Errors of each annotator in marking entities.
 #
-# The three kinds of error are [LNCL]'s (section on the NER data): ignored, boundary and type. Every gold entity of
-# the
-# sequences that an annotator saw falls under exactly one of
+# The kinds of error are those of [LNCL] (section on the NER data): ignored, boundary and type. Every gold entity in the
+# sequences that an annotator saw has exactly one of these outcomes:
 #
-# - correct: marked with these bounds and this type;
-# - boundary: not so, but a span of its type overlaps it;
+# - correct: marked with the same boundaries and type;
+# - boundary: not correct, but a span of its type overlaps it;
 # - wrong type: only spans of other types overlap it;
-# - ignored: nothing overlaps it;
+# - ignored: no span overlaps it.
 #
-# and a marked span that overlaps no gold entity is spurious. Sequences that an annotator did not see do not count. In
-# a
-# sequence that was seen, a token without a tag of the annotator is outside; a token without gold is outside for both.
+# A marked span that overlaps no gold entity is spurious. Sequences that an annotator did not see do not count. In a
+# sequence that was seen, a token without the annotator's tag counts as O; a token without gold counts as O for both.
 # A sequence that was tagged twice by the same annotator (duplicates kept) counts twice.
 #
 # Axes: i unit, j annotator, s sequence, r annotation (one annotator going through one sequence once), e span.
@@ -159,17 +157,17 @@ def _type_scores(n_gold: int, n_predicted: int, n_correct: int) -> TypeScores:
 
 @dataclass(frozen=True, eq=False)
 class SpanErrors:
-    """Counts for each annotator j, over the sequences that j saw.
+    """Counts of errors of each annotator j, over the sequences that j saw.
 
     Attributes:
         annotators: The name of each annotator.
-        n_sequences: How many sequences j went through.
-        n_gold: How many gold entities these hold: correct + boundary + wrong_type + ignored.
-        n_marked: How many spans j marked there.
+        n_sequences: Number of sequences that j saw.
+        n_gold: Number of gold entities in these sequences: correct + boundary + wrong_type + ignored.
+        n_marked: Number of spans that j marked.
         correct: Gold entities marked exactly.
-        boundary: Gold entities whose type was marked, with other bounds.
+        boundary: Gold entities marked with the right type, but other boundaries.
         wrong_type: Gold entities that only spans of other types overlap.
-        ignored: Gold entities that nothing overlaps.
+        ignored: Gold entities that no marked span overlaps.
         spurious: Marked spans that overlap no gold entity.
     """
 
@@ -184,9 +182,9 @@ class SpanErrors:
     spurious: Ints
 
     def rates(self) -> dict[str, Floats]:
-        """The shares of correct, boundary, wrong_type and ignored among gold entities, of spurious among marked spans.
+        """Return the shares of correct, boundary, wrong_type and ignored gold entities, and of spurious marked spans.
 
-        NaN where an annotator met no entity, or marked none.
+        NaN if an annotator saw, or marked, no entity.
         """
         kinds = ("correct", "boundary", "wrong_type", "ignored")
         return {kind: _share(getattr(self, kind), self.n_gold) for kind in kinds} | {
@@ -195,28 +193,28 @@ class SpanErrors:
 
     @property
     def precision(self) -> Floats:
-        """precision[j], the share of the marked spans that are right; 0 for none, as conlleval has it."""
+        """Return precision[j], the share of the marked spans that are right; 0 if none was marked, as in conlleval."""
         return precision_recall_f1(self.correct, self.n_marked, self.n_gold)[0]
 
     @property
     def recall(self) -> Floats:
-        """recall[j], the share of the gold entities that were marked exactly; 0 when there were none."""
+        """Return recall[j], the share of the gold entities that were marked exactly; 0 if there were none."""
         return precision_recall_f1(self.correct, self.n_marked, self.n_gold)[1]
 
     @property
     def f1(self) -> Floats:
-        """f1[j], the harmonic mean of precision and recall."""
+        """Return f1[j], the harmonic mean of precision and recall."""
         return precision_recall_f1(self.correct, self.n_marked, self.n_gold)[2]
 
 
 @dataclass(frozen=True, eq=False)
 class AnnotatedSequences:
-    """Every annotator's tags for every sequence they saw, one annotation after the other, and the gold.
+    """Tags of all annotators for every sequence they saw, one annotation after the other, with the gold.
 
     Attributes:
-        annotator: annotator[r], who made annotation r.
-        offsets: offsets[r], where annotation r begins.
-        tags: The tags given, NO_ANSWER where a token got none.
+        annotator: annotator[r], the annotator of annotation r.
+        offsets: offsets[r], the first position of annotation r.
+        tags: The given tags, NO_ANSWER for tokens without a tag.
         gold: The gold tags of the same tokens.
     """
 
@@ -227,12 +225,12 @@ class AnnotatedSequences:
 
 
 def count_span_errors(labels: CrowdLabels, gold: Ints, *, scheme: Scheme | str = Scheme.conll) -> SpanErrors:
-    """Sort every gold entity that an annotator met by what became of it.
+    """Count the outcomes of all gold entities for each annotator.
 
     Args:
         labels: Tags of sequences.
         gold: gold[i], over the labels' classes (see `align`), UNKNOWN where it is not known.
-        scheme: How tags are read as spans.
+        scheme: Scheme by which tags are converted to spans.
     """
     found = collect_annotations(labels, gold)
     known = parse_tags(labels.classes)
@@ -259,9 +257,9 @@ def count_span_errors(labels: CrowdLabels, gold: Ints, *, scheme: Scheme | str =
 
 
 def collect_annotations(labels: CrowdLabels, gold: Ints) -> AnnotatedSequences:
-    """Lay the annotators' tags out sequence by sequence."""
+    """Concatenate the annotators' tags, annotation by annotation."""
     if labels.offsets is None:
-        raise CorpusError("Entities are marked in sequences, and these labels are of documents.")
+        raise CorpusError("Entities are marked in sequences, but these labels are of documents.")
     if len(gold) != labels.n_units:
         raise CorpusError(
             f"{pluralise(len(gold), 'gold tag')} for sequences of {pluralise(labels.n_units, 'unit')} in all. Give "
@@ -270,7 +268,7 @@ def collect_annotations(labels: CrowdLabels, gold: Ints) -> AnnotatedSequences:
     item, annotator, annotation_of_label = _number_annotations(labels)
     length = np.diff(labels.offsets)[item]
     offsets = np.concatenate([[0], np.cumsum(length)])
-    # unit[t], the unit of labels.items that position t of the laid-out annotations shows
+    # unit[t], the unit at position t of the concatenated annotations
     unit = np.arange(offsets[-1]) + np.repeat(labels.offsets[item] - offsets[:-1], length)
     tags = np.full(offsets[-1], NO_ANSWER, dtype=np.int32)
     tags[offsets[annotation_of_label] + labels.unit - labels.offsets[item[annotation_of_label]]] = labels.label
@@ -278,9 +276,9 @@ def collect_annotations(labels: CrowdLabels, gold: Ints) -> AnnotatedSequences:
 
 
 def _number_annotations(labels: CrowdLabels) -> tuple[Ints, Ints, Ints]:
-    """Return item[r] and annotator[r] of every annotation, and for every label the annotation it belongs to."""
+    """Return item[r] and annotator[r] of every annotation, and the annotation of every label."""
     item, annotator, pair_of_label = labels.annotations()
-    # Rows are sorted by unit, then annotator: the copies of one person's tag for one token are neighbours, in the
+    # Rows are sorted by unit, then annotator, so repeated tags of one annotator for one token are adjacent, in the
     # order of the file, so the c-th copy belongs to that person's c-th annotation.
     again = np.zeros(labels.n_labels, dtype=bool)
     again[1:] = (np.diff(labels.unit) == 0) & (np.diff(labels.annotator) == 0)
@@ -295,17 +293,17 @@ def _number_annotations(labels: CrowdLabels) -> tuple[Ints, Ints, Ints]:
 
 
 def overlaps(one: Spans, other: Spans) -> tuple[Ints, Ints]:
-    """Return the pairs of spans that share a unit: positions in one, and in the other. Neither side overlaps itself."""
+    """Return the pairs of overlapping spans, as positions in both sequences; the spans of each side are disjoint."""
     first = np.searchsorted(other.end, one.start, side="right")
     last = np.searchsorted(other.start, one.end, side="left")
     n = np.maximum(last - first, 0)
     left = np.repeat(np.arange(len(one)), n)
-    begins = np.cumsum(n) - n  # where the pairs of each span of `one` begin in the result
+    begins = np.cumsum(n) - n  # first pair of each span of `one` in the result
     return left, np.repeat(first - begins, n) + np.arange(n.sum())
 
 
 def _classify_spans(true: Spans, marked: Spans) -> tuple[Bools, Bools, Bools, Bools]:
-    """For every true span: marked exactly, met by its own type, met at all; for every marked one: meets nothing."""
+    """Return correct[e], right_type[e] and touched[e] of the true spans, and spurious[f] of the marked spans."""
     e, f = overlaps(true, marked)
     same_type = true.kind[e] == marked.kind[f]
     exact = same_type & (true.start[e] == marked.start[f]) & (true.end[e] == marked.end[f])

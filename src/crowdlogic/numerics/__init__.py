@@ -1,1 +1,1 @@
-"""Numbers and nothing else: array types, log space, kernels. Knows no labels, no items, no files."""
+"""Numerical building blocks, independent of labels and files: array types, log space, linear chains, kernels."""

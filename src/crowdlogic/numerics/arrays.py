@@ -1,4 +1,4 @@
-"""Array types of signatures, read-only views and stable sorting."""
+"""Array types for signatures, read-only views, stable sorting, and fast sums over rows and groups."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def read_only(array: AnyArray) -> AnyArray:
 
 
 def stable_order(key: Ints) -> Ints:
-    """Return the permutation that sorts non-negative integers; equal ones keep their order.
+    """Return the permutation that sorts non-negative integers; equal numbers keep their order.
 
-    Numbers below 2^32 are sorted by their lower and then their upper 16 bits, which numpy does by counting; where the
-    upper ones are in order already, as in a table that goes item by item, by runs. Larger ones are packed with their
-    position into one integer, where both fit: that is quicker to sort than `argsort` is.
+    Numbers below 2^32 are sorted by their lower and then by their upper 16 bits, which numpy does by radix sort. If the
+    upper bits are already sorted, as in a table sorted by item, a single stable sort is faster. Larger numbers are
+    packed with their position into one integer if both fit, because that is faster than `argsort`.
     """
     bits = max(len(key) - 1, 1).bit_length()
     largest = int(key.max(initial=0))
@@ -36,7 +36,7 @@ def stable_order(key: Ints) -> Ints:
         return _order_by_halves(key.astype(np.uint32))
     if largest >= 1 << (62 - bits):
         return np.argsort(key, kind="stable")
-    packed = key.astype(np.int64)  # a copy, changed in place: at ten million rows every further copy takes 80 MB
+    packed = key.astype(np.int64)  # a copy, modified in place: with ten million rows, each further copy takes 80 MB
     packed <<= bits
     packed |= np.arange(len(key))
     packed.sort()
@@ -48,15 +48,15 @@ def _order_by_halves(key: NDArray[np.uint32]) -> Ints:
     upper = (key >> 16).astype(np.uint16)
     if (upper[1:] >= upper[:-1]).all():
         return np.argsort(key, kind="stable")
-    by_lower = np.argsort(key.astype(np.uint16), kind="stable")  # the lower half: the rest is cut off
+    by_lower = np.argsort(key.astype(np.uint16), kind="stable")  # the cast truncates to the lower 16 bits
     return np.asarray(by_lower[np.argsort(upper[by_lower], kind="stable")])
 
 
-# Checks of options that are numbers.
+# Validation of numeric options.
 
 
 def check_amounts(options: Any, *, not_negative: tuple[str, ...] = (), positive: tuple[str, ...] = ()) -> None:
-    """Refuse fields of a dataclass of options that are below zero, infinite or not a number; or zero, where `positive`.
+    """Raise an error if options are negative, infinite, not a number, or (for `positive`) zero.
 
     Args:
         options: A frozen dataclass with a `name`.
@@ -67,18 +67,18 @@ def check_amounts(options: Any, *, not_negative: tuple[str, ...] = (), positive:
         value = getattr(options, name)
         require_kind(value, (int, float, np.number), f"{options.name}: {name}", "Give a number.")
         if not np.isfinite(value) or value < 0 or (value == 0 and name in positive):
-            least = "more than 0" if name in positive else "0 or more"
-            raise OptionError(f"{options.name}: {name} must be {least}, not {value}.")
+            least = "greater than 0" if name in positive else "at least 0"
+            raise OptionError(f"{options.name}: {name} must be {least}, got {value}.")
 
 
-# Sums by row and by group, and maxima by row.
+# Row sums, group sums and row maxima.
 
 FEW_COLUMNS = 16
-"""Maximum number of columns for which maxima are taken column by column."""
+"""Maximum number of columns for which maxima are computed column by column."""
 
 
 def row_maxima(table: Floats) -> Floats:
-    """Return the largest number of each row; column by column where there are few, which is several times as fast."""
+    """Return the largest number of each row; column by column for few columns, which is several times as fast."""
     if not 0 < table.shape[1] <= FEW_COLUMNS:
         return np.asarray(table.max(axis=1, initial=-np.inf))
     peak = table[:, 0].copy()
@@ -88,10 +88,10 @@ def row_maxima(table: Floats) -> Floats:
 
 
 def row_sums(table: Floats) -> Floats:
-    """Return the sum of each row: over few columns several times as fast as `sum(axis=1)`."""
+    """Return the sum of each row; for few columns, this is several times as fast as `sum(axis=1)`."""
     return np.asarray(np.einsum("ik->i", table))
 
 
 def sum_by(group: NDArray[np.integer[Any]], size: int, values: Floats | None = None) -> Floats:
-    """Return total[g], the sum of the values (or the number) of the entries of each group g < size."""
+    """Return total[g], the sum of the values in each group g < size (or the number of entries without values)."""
     return np.bincount(group, weights=values, minlength=size).astype(np.float64, copy=False)

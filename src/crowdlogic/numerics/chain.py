@@ -1,12 +1,12 @@
-"""The linear chain: exact marginals and the best path of tag sequences, for many sequences of different lengths.
+"""Linear chains: exact marginals and the best path of tag sequences of different lengths.
 
 The score of a tag sequence y is sum_t unary[t, y_t] + pairwise[y_(t-1), y_t]: the log probabilities of an HMM, the
 scores of a CRF or the penalties of rules. Everything is in log space; LOG_ZERO (minus infinity) forbids a tag or a
 transition, which then has probability zero exactly. Forward-backward and Viterbi as in Rabiner, "A tutorial on hidden
 Markov models" [RAB89].
 
-There are two implementations: numpy, without compilation, which takes one step for the t-th units of all sequences
-together; and for large inputs the kernels of `chain_kernels`, sequence by sequence.
+There are two implementations. The one in numpy needs no compilation; each step processes the t-th units of all
+sequences. For large inputs, the kernels of `chain_kernels` process one sequence after the other.
 
 Axes: i unit, k tag (and k' the next tag), s sequence, t table of pairwise potentials.
 """
@@ -23,24 +23,23 @@ from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import LOG_ZERO, log_sum_exp
 
 LARGE = 100_000
-"""Minimum number of unary potentials from which on the kernels are used, although they must be loaded (and compiled
-once)."""
+"""Minimum number of unary potentials for which loading (and once compiling) the kernels pays off."""
 
 IMPOSSIBLE = -1
-"""The tag, in the best path, of the units of a sequence whose taggings are all forbidden."""
+"""Tag in the best path if all taggings of the sequence are forbidden."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChainMarginals:
-    """The results of forward-backward.
+    """Result of forward-backward.
 
     Attributes:
         q: q[i, k], the probability of tag k at unit i.
         transitions: The expected number of transitions from k to k' [k, k'], or per table [t, k, k'].
-        log_partition: log_partition[s], the log of the sum over all taggings of sequence s. It is LOG_ZERO if all are
-            forbidden: then q is uniform and no transition is counted. An empty sequence has 0.
-        pair: pair[i, k, k'], the probability of tag k at the unit before i and k' at i, zeros for the first unit of a
-            sequence; None unless asked for.
+        log_partition: log_partition[s], the log of the sum over all taggings of sequence s. If all taggings are
+            forbidden, it is LOG_ZERO, q is uniform and no transition is counted. It is 0 for an empty sequence.
+        pair: pair[i, k, k'], the probability of tag k at the previous unit and k' at unit i; zero for the first unit
+            of a sequence. None unless requested.
     """
 
     q: Floats
@@ -59,20 +58,20 @@ def marginals(
     pairs: bool = False,
     compiled: bool | None = None,
 ) -> ChainMarginals:
-    """Return the marginals of every unit and the expected transitions, by forward-backward.
+    """Return the marginals of every unit and the expected transitions, computed by forward-backward.
 
     Args:
         unary: unary[i, k], the log potential of tag k at unit i.
         pairwise: pairwise[k, k'], the log potential of tag k followed by k'; or several tables, pairwise[t, k, k'].
         offsets: offsets[s] is the first unit of sequence s, offsets[-1] the number of units.
-        start: start[k], the log potential of tag k at the first unit of a sequence; none when not given.
+        start: start[k], the log potential of tag k at the first unit of a sequence; 0 by default.
         table: table[i], the table of the transition into unit i (ignored for the first unit of a sequence). Required
             with several tables.
-        pairs: Whether the marginals of every pair of neighbours are given, too.
-        compiled: Whether to use the kernels; by default decided by size.
+        pairs: Whether to return the marginals of all pairs of neighbours as well.
+        compiled: Whether to use the kernels; by default, they are used for large inputs.
     """
     chain = _check_potentials(unary, pairwise, offsets, start=start, table=table)
-    # Transitions are counted by table, or each by itself, which gives the marginals of the pair.
+    # Count transitions per table, or each one separately, which yields the marginals of pairs.
     slot, n_slots = (np.arange(len(unary), dtype=np.int32), len(unary)) if pairs else (chain.table, len(chain.tables))
     if _is_large(unary) if compiled is None else compiled:
         from crowdlogic.numerics.chain_kernels import forward_backward
@@ -89,7 +88,7 @@ def marginals(
 
 
 def _sum_by_table(pair: Floats, chain: _Chain) -> Floats:
-    """Return the expected transitions [t, k, k'], from the marginals of every pair of neighbours."""
+    """Return the expected transitions [t, k, k'] from the marginals of all pairs of neighbours."""
     if len(chain.tables) == 1:
         return np.asarray(pair.sum(axis=0, keepdims=True))
     total = np.zeros_like(chain.tables)
@@ -106,9 +105,9 @@ def best_path(
     table: Ints | None = None,
     compiled: bool | None = None,
 ) -> Ints:
-    """Return tags[i], the most probable tagging of each sequence (Viterbi); the arguments are those of `marginals`.
+    """Return tags[i], the most probable tagging of each sequence (Viterbi). The arguments are those of `marginals`.
 
-    Ties go to the lowest tag, from the last unit backwards. Where all taggings are forbidden, tags are IMPOSSIBLE.
+    Ties go to the lowest tag, from the last unit backwards. If all taggings are forbidden, the tags are IMPOSSIBLE.
     """
     chain = _check_potentials(unary, pairwise, offsets, start=start, table=table)
     if _is_large(unary) if compiled is None else compiled:
@@ -120,7 +119,7 @@ def best_path(
 
 @dataclass(frozen=True, eq=False)
 class _Chain:
-    """Validated potentials: `start` is added to the unary ones, and tables[t, k, k'] has always three axes."""
+    """Validated potentials: `start` is added to the unary potentials, and tables[t, k, k'] always has three axes."""
 
     unary: Floats
     tables: Floats
@@ -140,7 +139,7 @@ def _check_potentials(
     if tables.shape[1:] != (n_tags, n_tags):
         raise OptionError(f"pairwise potentials of shape {pairwise.shape} do not fit {n_tags} tags.")
     if offsets[0] != 0 or offsets[-1] != n_units or (np.diff(offsets) < 0).any():
-        raise OptionError(f"offsets must rise from 0 to {n_units}, the number of units.")
+        raise OptionError(f"offsets must increase from 0 to {n_units}, the number of units.")
     first = np.asarray(offsets[:-1])[np.diff(offsets) > 0]
     potentials = np.array(unary, dtype=np.float64, order="C")
     if start is not None:
@@ -157,19 +156,19 @@ def _transition_tables(table: Ints | None, tables: Floats, first: Ints, n_units:
     """Return table[i] for every unit, 0 for the first units of sequences."""
     if table is None:
         if len(tables) > 1:
-            raise OptionError(f"{len(tables)} pairwise tables need table[i], which says where each applies.")
+            raise OptionError(f"{len(tables)} pairwise tables need table[i], the table of the transition into unit i.")
         return np.zeros(n_units, dtype=np.int32)
     chosen = np.array(table, dtype=np.int32)
     chosen[first] = 0
     if len(chosen) != n_units or (n_units and (chosen.min() < 0 or chosen.max() >= len(tables))):
-        raise OptionError(f"table must give one of {len(tables)} pairwise tables for each of {n_units} units.")
+        raise OptionError(f"table must name one of {len(tables)} pairwise tables for each of {n_units} units.")
     return chosen
 
 
 def _steps(offsets: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """For t = 1, 2, ...: the t-th units (from 0) of all sequences longer than t, and the units before them."""
+    """Yield, for t = 1, 2, ..., the t-th units (from 0) of all sequences longer than t, and the units before them."""
     lengths = np.diff(offsets)
-    by_length = np.argsort(-lengths, kind="stable")  # longest first, so that those longer than t come first
+    by_length = np.argsort(-lengths, kind="stable")  # longest first, so that those longer than t are at the beginning
     starts = np.asarray(offsets[:-1])[by_length]
     falling = -lengths[by_length]
     for t in range(1, int(lengths.max(initial=0))):
@@ -178,7 +177,7 @@ def _steps(offsets: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _forward_backward(chain: _Chain, slot: Ints, n_slots: int) -> tuple[Floats, Floats, Floats]:
-    """Return q[i, k], the expected transitions by slot[i] and log_partition[s], in numpy."""
+    """Return q[i, k], the expected transitions by slot[i], and log_partition[s], in numpy."""
     lengths = np.diff(chain.offsets)
     full = lengths > 0
     steps = list(_steps(chain.offsets))
@@ -209,13 +208,13 @@ def _forward(chain: _Chain, steps: list[tuple[Ints, Ints]]) -> Floats:
     """Return forward[i, k], the log of the sum over all taggings that reach tag k at unit i."""
     forward = chain.unary.copy()
     for now, before in steps:
-        # the sum over k, the tag of the unit before
+        # sum over k, the tag of the previous unit
         forward[now] += log_sum_exp(forward[before][:, :, None] + chain.tables[chain.table[now]], axis=1)
     return forward
 
 
 def _viterbi(chain: _Chain) -> Ints:
-    """Return tags[i] of the best path: maxima forward, then back along the tags they came from."""
+    """Return tags[i] of the best path: maxima forward, then back along the chosen tags."""
     steps = list(_steps(chain.offsets))
     best = chain.unary.copy()
     came_from = np.zeros(best.shape, dtype=np.int32)

@@ -1,12 +1,12 @@
-"""The linear chain compiled: forward-backward and Viterbi, sequence by sequence.
+"""Compiled kernels of the linear chain: forward-backward and Viterbi for each sequence.
 
 Forward-backward runs on probabilities scaled to sum to one at each unit, which is several times as fast as log space.
 It is exact as long as no positive forward probability underflows. So underflow is checked: potentials and scaled
 probabilities must be 0 or at least SMALLEST, because then no product of three of them underflows. A sequence that
-violates this is computed again in log space. Backward numbers need no check: one that underflows belongs to taggings
-whose whole probability is below the smallest float.
+violates this is recomputed in log space. Backward probabilities need no check: those that underflow belong to taggings
+whose total probability is below the smallest float.
 
-No module imports this one at its top: numba takes a third of a second to load.
+Import this module inside functions only, because loading numba takes a third of a second.
 
 Axes: i unit, k tag (n the next one), s sequence, t table of pairwise potentials.
 """
@@ -32,10 +32,10 @@ def forward_backward(
         tables: tables[t, k, k'].
         table: table[i], the table of the transition into unit i.
         offsets: offsets[s].
-        slot: slot[i], where the transition into unit i is counted; by its table when not given.
-        n_slots: How many slots there are.
+        slot: slot[i], the index at which the transition into unit i is counted; by default its table.
+        n_slots: Number of slots.
     """
-    # Each table is scaled by its largest entry, which is put back into the log partition.
+    # Each table is scaled by its largest entry, which is added to the log partition again.
     peak = tables.max(axis=(1, 2), initial=-np.inf)
     peak = np.where(np.isfinite(peak), peak, 0.0)
     scaled = np.exp(tables - peak[:, None, None])
@@ -56,7 +56,7 @@ def viterbi(unary: Floats, tables: Floats, table: Ints, offsets: Ints) -> Ints:
 
 @njit(cache=True, nogil=True)
 def _all_sequences(unary, tables, scaled, peak, safe, table, slot, offsets, q, counts, log_partition):  # type: ignore[no-untyped-def]
-    """Forward-backward for every sequence: scaled if possible, else in log space."""
+    """Run forward-backward for every sequence: scaled if possible, otherwise in log space."""
     n_tags = unary.shape[1]
     longest = 0
     for s in range(offsets.size - 1):
@@ -77,7 +77,7 @@ def _all_sequences(unary, tables, scaled, peak, safe, table, slot, offsets, q, c
 
 @njit(cache=True, nogil=True)
 def _scaled_pass(unary, scaled, peak, table, slot, begin, end, q, counts, log_partition, s, local, norm, back):  # type: ignore[no-untyped-def]
-    """One sequence on scaled probabilities; False, with nothing counted, on underflow."""
+    """Process one sequence with scaled probabilities; return False, with nothing counted, on underflow."""
     total = _scaled_forward(unary, scaled, peak, table, begin, end, q, local, norm)
     if not np.isfinite(total):
         return False
@@ -105,7 +105,7 @@ def _scaled_pass(unary, scaled, peak, table, slot, begin, end, q, counts, log_pa
 
 @njit(cache=True, nogil=True)
 def _local_weights(unary, weight):  # type: ignore[no-untyped-def]
-    """Set weight to exp(unary), scaled to a maximum of one; the log of the scale, or NaN on underflow."""
+    """Set weight to exp(unary), scaled to a maximum of one; return the log of the scale, or NaN on underflow."""
     top = unary.max()
     if not np.isfinite(top):
         return np.nan
@@ -119,7 +119,7 @@ def _local_weights(unary, weight):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _scaled_forward(unary, scaled, peak, table, begin, end, q, local, norm):  # type: ignore[no-untyped-def]
-    """Set q to the scaled forward probabilities; the log partition, or NaN on underflow."""
+    """Set q to the scaled forward probabilities; return the log partition, or NaN on underflow."""
     n_tags = unary.shape[1]
     total = 0.0
     for i in range(begin, end):
@@ -148,7 +148,7 @@ def _scaled_forward(unary, scaled, peak, table, begin, end, q, local, norm):  # 
 
 @njit(cache=True, nogil=True)
 def _log_sum(values):  # type: ignore[no-untyped-def]
-    """The log of the sum of exponentials."""
+    """Return the log of the sum of exponentials."""
     peak = values.max()
     if peak == -np.inf:
         return peak
@@ -174,7 +174,7 @@ def _log_forward(unary, tables, table, begin, end, forward, terms):  # type: ign
 
 @njit(cache=True, nogil=True)
 def _log_pass(unary, tables, table, slot, begin, end, q, counts, log_partition, s, forward):  # type: ignore[no-untyped-def]
-    """One sequence in log space: q, expected transitions and log partition."""
+    """Process one sequence in log space: q, expected transitions and log partition."""
     n_tags = unary.shape[1]
     terms = np.empty(n_tags)
     _log_forward(unary, tables, table, begin, end, forward, terms)
@@ -198,7 +198,7 @@ def _log_pass(unary, tables, table, slot, begin, end, q, counts, log_partition, 
 
 @njit(cache=True, nogil=True)
 def _best_paths(unary, tables, table, offsets, tags):  # type: ignore[no-untyped-def]
-    """Viterbi for every sequence; ties go to the lowest tag."""
+    """Run Viterbi for every sequence; ties go to the lowest tag."""
     n_tags = unary.shape[1]
     longest = 0
     for s in range(offsets.size - 1):

@@ -1,4 +1,4 @@
-"""When an iterative method stops."""
+"""Stopping criterion of iterative methods."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from crowdlogic.errors import OptionError
 
 @dataclass(frozen=True, kw_only=True)
 class Convergence:
-    """When an iterative method stops: after so many iterations, or once the change is small enough.
+    """Stopping criterion: a maximum number of iterations, or a small enough change.
 
     Attributes:
         max_iterations: Maximum number of iterations.
-        tolerance: The largest change that counts as converged; None stops when nothing changes.
+        tolerance: Largest change that counts as converged; None stops when nothing changes.
     """
 
     max_iterations: int = 1000
@@ -23,9 +23,9 @@ class Convergence:
 
     def __post_init__(self) -> None:
         if self.max_iterations < 1:
-            raise OptionError(f"max_iterations must be 1 or more, not {self.max_iterations:g}.")
+            raise OptionError(f"max_iterations must be at least 1, got {self.max_iterations:g}.")
         if self.tolerance is not None and not (np.isfinite(self.tolerance) and self.tolerance >= 0):
-            raise OptionError(f"tolerance must be 0 or more, not {self.tolerance:g}.")
+            raise OptionError(f"tolerance must be at least 0, got {self.tolerance:g}.")
 
     def is_reached(self, change: float) -> bool:
         """Return whether a change is small enough."""

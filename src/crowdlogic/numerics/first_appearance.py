@@ -1,4 +1,4 @@
-"""Numbers coded in order of first appearance, by hash tables whose slots are filled all at once."""
+"""Encoding of numbers in order of first appearance, with vectorised hash tables."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from crowdlogic.numerics.arrays import Ints
 Hashes: TypeAlias = NDArray[np.uint64]
 
 MOST_SLOT_BITS = 22
-"""A hash table has at most 2 to the power of this many slots, which takes 32 MB."""
+"""Maximum number of bits of a slot number, so that a hash table takes at most 32 MB."""
 
 SCATTER = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number: multiplied by it, numbers stay distinct and their upper bits look random."""
+"""Odd multiplier, which keeps numbers distinct and makes their upper bits look random."""
 
 LARGE = 5_000_000
-"""Minimum number of values from which on the compiled kernel is faster, including the time to load numba."""
+"""Minimum number of values for which the compiled kernel is faster, including the time to load numba."""
 
 
 def code_hashes(hashes: Hashes) -> tuple[Ints, Ints]:
-    """codes[n] of every hash in order of first appearance, and rows[c], the row in which code c appears first."""
+    """Return codes[n] of every hash in order of first appearance, and rows[c], the row where code c first appears."""
     if len(hashes) >= LARGE:
         from crowdlogic.numerics.kernels import first_appearance_codes
 
         return first_appearance_codes(hashes)
     first = _first_rows(hashes)
     rows = np.flatnonzero(first == np.arange(len(first)))
-    code_of_row = np.empty(len(first), dtype=np.int32)  # only those of `rows` are filled in, and only they are asked
+    code_of_row = np.empty(len(first), dtype=np.int32)  # only the entries of `rows` are filled and read
     code_of_row[rows] = np.arange(len(rows), dtype=np.int32)
     return code_of_row[first], rows
 
@@ -37,12 +37,12 @@ def code_hashes(hashes: Hashes) -> tuple[Ints, Ints]:
 def _first_rows(hashes: Hashes) -> Ints:
     """Return first[n], the first row with the hash of row n.
 
-    Every slot keeps the first row that falls into it; rows with another hash than that go on to a table of their own.
+    Every slot keeps the first row that falls into it; rows with another hash are put into a further table.
     """
     bits = min(len(hashes).bit_length(), MOST_SLOT_BITS)
     slot = (hashes >> np.uint64(64 - bits)).view(np.int64)
     table = np.empty(1 << bits, dtype=np.int64)
-    table[slot[::-1]] = np.arange(len(hashes) - 1, -1, -1)  # of several writes the last stays: that of the first row
+    table[slot[::-1]] = np.arange(len(hashes) - 1, -1, -1)  # reversed: the first row is written last
     first = table[slot]
     others = np.flatnonzero(hashes[first] != hashes)
     if len(others):

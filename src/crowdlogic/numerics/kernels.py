@@ -1,7 +1,6 @@
-"""A compiled kernel that numbers distinct keys, for inputs so large that compiling (once, cached on disk) pays off.
+"""Compiled kernel that numbers distinct keys, for inputs so large that compilation (once, cached on disk) pays off.
 
-No module imports this one at its top: numba takes a third of a second to load, so callers with a large input import it
-where they need it.
+Import this module inside functions only, because loading numba takes a third of a second.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from crowdlogic.numerics.arrays import Ints
 
 
 def first_appearance_codes(keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
-    """Return number distinct keys 0, 1, 2, ... in order of first appearance.
+    """Number distinct keys 0, 1, 2, ... in order of first appearance.
 
     Returns:
-        codes[n] of every key, and rows[c], the row in which code c appears first.
+        codes[n] of every key, and rows[c], the row where code c first appears.
     """
     bits = max(int(keys.size).bit_length() + 1, 4)
     codes, rows = _code_by_open_addressing(np.ascontiguousarray(keys), 1 << bits)
@@ -26,7 +25,7 @@ def first_appearance_codes(keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
 
 @njit(cache=True, nogil=True)
 def _code_by_open_addressing(keys, size):  # type: ignore[no-untyped-def]
-    """One pass over a hash table with linear probing, of at least twice as many slots as keys."""
+    """Number the keys in one pass over a hash table with linear probing and at least twice as many slots as keys."""
     mask = np.uint64(size - 1)
     slots = np.full(size, -1, np.int32)
     rows = np.empty(keys.size, np.int32)

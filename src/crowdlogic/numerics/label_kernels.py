@@ -1,12 +1,12 @@
-"""Compiled passes over a table of labels: the E-step together with the sufficient statistics of the next M-step.
+"""Compiled passes over a table of labels: the E-step combined with the sufficient statistics of the next M-step.
 
 Rows are sorted by unit; `starts[i]` to `starts[i + 1]` are the rows of unit i. The log-likelihood of each latent state
 given a label is in a table with one row per (annotator, label) pair, so that the states of a pair are adjacent in
-memory. `states` is a tuple whose length is the number of states: a length is part of a tuple's type, so the loops over
-states are compiled for that number and unrolled (twice as fast for a handful of states). If it is empty, the number is
-that of the table's columns.
+memory. `states` is a tuple whose length is the number of states. Since the length is part of the type, loops over
+states are compiled for that number and unrolled (twice as fast for few states). If it is empty, the number of states is
+the number of columns of the table.
 
-No module imports this one at its top: numba takes a third of a second to load.
+Import this module inside functions only, because loading numba takes a third of a second.
 
 Axes: i unit, j annotator, k class, m true class, n given label, z latent state.
 """
@@ -20,20 +20,20 @@ from numba import njit
 from numba.cpython.unsafe import tuple as numba_tuples
 
 UNROLLED = 16
-"""Maximum number of states for which loops are compiled for that number."""
+"""Maximum number of states for which loops are unrolled."""
 
 SAFE_MATH = {"reassoc", "contract", "arcp"}
-"""Sums in any order, fused products, reciprocals; infinities and NaN keep their meaning."""
+"""Options of fast math: reordered sums, fused products and reciprocals, but with infinities and NaN."""
 
 BLOCK = 64
 """Units with more labels than this are computed in log space."""
 
 SMALLEST = 1e-150
-"""Products must not be smaller, so that neither they nor the product of two units' sums underflow."""
+"""Minimum of products, so that neither they nor the product of two units' sums underflow."""
 
 
 def unrolled_states(count: int) -> tuple[int, ...]:
-    """Return the argument `states` of the kernels for this number of states."""
+    """Return the kernels' argument `states` for this number of states."""
     return (0,) * count if count <= UNROLLED else ()
 
 
@@ -41,28 +41,28 @@ def unrolled_states(count: int) -> tuple[int, ...]:
 def table_pass(  # type: ignore[no-untyped-def]
     states, starts, annotator, label, weight, fixed, times, n_labels, table, factors, log_prior, counts, totals, q
 ):
-    """E-step with a table of log probabilities, and the expected counts of the M-step.
+    """Run the E-step with a table of log probabilities, and add up the expected counts of the M-step.
 
     Args:
-        states: See the module.
+        states: See the module docstring.
         starts: starts[i], the first row of unit i; one entry more than there are units.
         annotator: annotator[row].
         label: label[row].
-        weight: weight[row], or empty when all are 1.
-        fixed: fixed[i], the known class of unit i, -1 where it is unknown; or empty. State z belongs to class
+        weight: weight[row]; empty if all are 1.
+        fixed: fixed[i], the known class of unit i, -1 if unknown; empty if none is known. State z belongs to class
             z // (number of states / number of classes).
-        times: times[i], for how many units unit i stands; or empty when each is one.
-        n_labels: Number of labels to choose from.
+        times: times[i], the number of units that unit i represents; empty if all are 1.
+        n_labels: Number of possible labels.
         table: table[j * n_labels + n, z], log p(label n | state z) of annotator j.
-        factors: exp(table): without weights and known classes, beliefs are products of these, without logarithms. If
-            a product underflows, the unit is computed again with the table.
+        factors: exp(table): without weights and known classes, beliefs are products of these. If a product underflows,
+            the unit is recomputed with the table.
         log_prior: log_prior[1 or i, z].
         counts: counts[j * n_labels + n, z], increased by the beliefs.
-        totals: totals[z], increased by the beliefs of the units that have labels.
-        q: q[i, z], set to the beliefs; or without rows, if they are not needed.
+        totals: totals[z], increased by the beliefs of the units with labels.
+        q: q[i, z], set to the beliefs; without rows if they are not needed.
 
     Returns:
-        The sum of the log evidence of all units that have labels.
+        The sum of the log evidence of all units with labels.
     """
     n_states = table.shape[1] if len(states) == 0 else len(states)
     keep = q.shape[0] > 0
@@ -110,7 +110,7 @@ def table_pass(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SAFE_MATH, inline="always")
 def _multiply_factors(states, begin, end, annotator, label, n_labels, factors, prior, belief):  # type: ignore[no-untyped-def]
-    """The beliefs of one unit as products of factors; their sum before scaling, or 0 on underflow.
+    """Set the beliefs of one unit to products of factors; return their sum before scaling, or 0 on underflow.
 
     Codes are cast to unsigned integers, because signed indices are checked for counting from the end.
     """
@@ -137,7 +137,7 @@ def _multiply_factors(states, begin, end, annotator, label, n_labels, factors, p
 def _add_logs(  # type: ignore[no-untyped-def]
     states, i, begin, end, annotator, label, weight, fixed, n_labels, table, log_prior, belief
 ):
-    """The beliefs of one unit from sums of logs; the log of their sum."""
+    """Set the beliefs of one unit from sums of logs; return the log of their sum."""
     n_states = table.shape[1] if len(states) == 0 else len(states)
     per_class = max(n_states // max(n_labels, 1), 1)
     step = 1 if log_prior.shape[0] > 1 else 0
@@ -156,7 +156,7 @@ def _add_logs(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def normalise_in_place(states, belief):  # type: ignore[no-untyped-def]
-    """Normalise log weights in place, and return the log of their sum. If all are -inf: uniform, and -inf."""
+    """Normalise log weights in place and return the log of their sum; if all are -inf: uniform, and -inf."""
     n_states = belief.size if len(states) == 0 else len(states)
     peak = belief[0]
     for z in range(1, n_states):
@@ -175,7 +175,7 @@ def normalise_in_place(states, belief):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def count_pass(states, starts, annotator, label, weight, n_labels, q, counts):  # type: ignore[no-untyped-def]
-    """counts[j * n_labels + n, z] increased by the given beliefs q[i, z]: the statistics of an M-step."""
+    """Increase counts[j * n_labels + n, z] by the given beliefs q[i, z]: the statistics of an M-step."""
     n_states = q.shape[1] if len(states) == 0 else len(states)
     weighted = weight.size > 0
     for i in range(starts.size - 1):
@@ -188,7 +188,7 @@ def count_pass(states, starts, annotator, label, weight, n_labels, q, counts):  
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def evidence_pass(states, starts, annotator, label, weight, n_labels, table, total):  # type: ignore[no-untyped-def]
-    """total[i, z] increased by the evidence of the labels of unit i: the sum of table[j * n_labels + n, z]."""
+    """Increase total[i, z] by the evidence of the labels of unit i: the sum of table[j * n_labels + n, z]."""
     n_states = table.shape[1] if len(states) == 0 else len(states)
     weighted = weight.size > 0
     for i in range(starts.size - 1):
@@ -204,10 +204,10 @@ def evidence_pass(states, starts, annotator, label, weight, n_labels, table, tot
 def match_pass(  # type: ignore[no-untyped-def]
     states, starts, annotator, label, weight, fixed, times, agree, differ, log_prior, hits, totals, q
 ):
-    """E-step of models that only distinguish right from wrong labels, and the expected number of right ones.
+    """Run the E-step of models that only distinguish right from wrong labels, and count the expected right labels.
 
     Args:
-        states: See the module; a state is a class here.
+        states: See the module docstring; a state is a class here.
         starts: As in `table_pass`.
         annotator: As in `table_pass`.
         label: As in `table_pass`.
@@ -218,11 +218,11 @@ def match_pass(  # type: ignore[no-untyped-def]
         differ: differ[j, n], log p(annotator j says n | the truth is another class).
         log_prior: log_prior[1 or i, k].
         hits: hits[j, n], increased by the belief in n of the units that j labelled n.
-        totals: totals[k], increased by the beliefs of the units that have labels.
+        totals: totals[k], increased by the beliefs of the units with labels.
         q: As in `table_pass`.
 
     Returns:
-        The sum of the log evidence of all units that have labels.
+        The sum of the log evidence of all units with labels.
     """
     n_states = agree.shape[1] if len(states) == 0 else len(states)
     keep, weighted = q.shape[0] > 0, weight.size > 0
@@ -266,7 +266,7 @@ def match_pass(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SAFE_MATH, inline="always")
 def _multiply_matches(states, begin, end, annotator, label, right, wrong, prior, belief):  # type: ignore[no-untyped-def]
-    """`_multiply_factors` for models that only distinguish right from wrong labels."""
+    """Do the same as `_multiply_factors` for models that only distinguish right from wrong labels."""
     n_states = len(states)
     for z in range(n_states):
         belief[z] = prior[z]
@@ -293,7 +293,7 @@ def _multiply_matches(states, begin, end, annotator, label, right, wrong, prior,
 def _add_matches(  # type: ignore[no-untyped-def]
     states, i, begin, end, annotator, label, weight, fixed, agree, differ, log_prior, belief
 ):
-    """`_add_logs` for models that only distinguish right from wrong labels."""
+    """Do the same as `_add_logs` for models that only distinguish right from wrong labels."""
     n_states = agree.shape[1] if len(states) == 0 else len(states)
     step = 1 if log_prior.shape[0] > 1 else 0
     for z in range(n_states):
@@ -309,38 +309,37 @@ def _add_matches(  # type: ignore[no-untyped-def]
     return normalise_in_place(states, belief) + base
 
 
-# The pass of `label_kernels.table_pass` where nothing is special: no weights, no known classes, one prior for all.
+# A faster `table_pass` for the common case: no weights, no known classes, the same prior for all units.
 #
-# Most tables are so, and most time is spent here. The beliefs of a unit are a tuple, which the compiler keeps in
-# registers (an array might overlap the counts, so each of its numbers would go through memory), and a label is one
-# code
-# of 16 bits where it fits: annotator * number of labels + label.
+# Most tables are of this kind, so most time is spent here. The beliefs of a unit are a tuple, which the compiler keeps
+# in registers (an array might overlap the counts, so each of its numbers would go through memory), and a label is one
+# code of 16 bits where it fits: annotator * number of labels + label.
 #
-# No module imports this one at its top: numba takes a third of a second to load.
+# Import this module inside functions only, because loading numba takes a third of a second.
 #
 # Axes: i unit, j annotator, n given label, z latent state.
 
 with_item: Any = numba_tuples.tuple_setitem
-"""with_item(values, z, x): the tuple with x at z."""
+"""with_item(values, z, x) returns the tuple with x at position z."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SAFE_MATH)
 def plain_pass(zeros, starts, cells, table, factors, log_prior, counts, totals, q):  # type: ignore[no-untyped-def]
-    """E-step with a table of log probabilities, and the expected counts of the M-step.
+    """Run the E-step with a table of log probabilities, and add up the expected counts of the M-step.
 
     Args:
-        zeros: A tuple of as many zeros as there are states.
+        zeros: Tuple of zeros, one per state.
         starts: starts[i], the first row of unit i; one entry more than there are units.
         cells: cells[row] = annotator * number of labels + label.
         table: table[cell, z], log p(label n | state z) of annotator j.
-        factors: exp(table). If a product of them underflows, the unit is computed again with the table.
+        factors: exp(table). If a product of these underflows, the unit is recomputed with the table.
         log_prior: log_prior[z].
         counts: counts[cell, z], increased by the beliefs.
-        totals: totals[z], increased by the beliefs of the units that have labels.
-        q: q[i, z], set to the beliefs; or without rows, if they are not needed.
+        totals: totals[z], increased by the beliefs of the units with labels.
+        q: q[i, z], set to the beliefs; without rows if they are not needed.
 
     Returns:
-        The sum of the log evidence of all units that have labels.
+        The sum of the log evidence of all units with labels.
     """
     n_states, keep = len(zeros), q.shape[0] > 0
     prior, spare = np.exp(log_prior), np.empty(n_states)
@@ -390,7 +389,7 @@ def plain_pass(zeros, starts, cells, table, factors, log_prior, counts, totals, 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_log_rows(begin, end, cells, table, log_prior, belief):  # type: ignore[no-untyped-def]
-    """The beliefs of one unit from sums of logs; the log of their sum."""
+    """Set the beliefs of one unit from sums of logs; return the log of their sum."""
     for z in range(belief.size):
         belief[z] = log_prior[z]
     for row in range(begin, end):
@@ -401,7 +400,7 @@ def _add_log_rows(begin, end, cells, table, log_prior, belief):  # type: ignore[
 
 # The compiled pass of GLAD over a table of labels, laid out as in `label_kernels`.
 #
-# No module imports this one at its top: numba takes a third of a second to load.
+# Import this module inside functions only, because loading numba takes a third of a second.
 #
 # Axes: i unit, j annotator, k class, n given label, z latent state (here a class).
 
@@ -425,7 +424,7 @@ def ability_pass(  # type: ignore[no-untyped-def]
     steps,
     halvings,
 ):
-    """One pass of GLAD: the E-step, each unit's new ease, and the sums for the new abilities (`truth.glad_pass`).
+    """Run one pass of GLAD: the E-step, each unit's new ease, and the sums for the new abilities (`truth.glad_pass`).
 
     Args:
         states: As in `label_kernels`; a state is a class here.
@@ -439,14 +438,14 @@ def ability_pass(  # type: ignore[no-untyped-def]
         ability: ability[j].
         ease: ease[i], updated in place.
         q: As in `table_pass`.
-        given: given[i, k], beliefs to use in place of those of the E-step; or without rows.
+        given: given[i, k], beliefs that replace those of the E-step; without rows if there are none.
         pull: pull[j], increased.
         curvature: curvature[j], increased.
         steps: Number of Newton steps for the ease of a unit.
-        halvings: Maximum number of times that a step is halved which would lower the objective.
+        halvings: Maximum number of times that a step is halved if it would lower the objective.
 
     Returns:
-        The sum of the log evidence of all units that have labels.
+        The sum of the log evidence of all units with labels.
     """
     n_states = n_classes if len(states) == 0 else len(states)
     keep, known, weighted, replaced = q.shape[0] > 0, fixed.size > 0, weight.size > 0, given.shape[0] > 0
@@ -492,13 +491,13 @@ def ability_pass(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _softplus(x):  # type: ignore[no-untyped-def]
-    """log(1 + e^x), without overflow."""
+    """Return log(1 + e^x) without overflow."""
     return max(x, 0.0) + np.log1p(np.exp(-abs(x)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _bound_curvature(x):  # type: ignore[no-untyped-def]
-    """tanh(x / 2) / (4 x), the curvature of the parabola that bounds log sigmoid from below at x."""
+    """Return tanh(x / 2) / (4 x), the curvature of the parabola that bounds log sigmoid from below at x."""
     if abs(x) < 1e-6:
         return 0.125
     shrunk = np.exp(-abs(x))
@@ -507,7 +506,7 @@ def _bound_curvature(x):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _update_ease(lift, curve, ease, steps, halvings):  # type: ignore[no-untyped-def]
-    """Newton steps from b = ease that maximise lift e^b - curve e^(2b) - (b - 1)^2 / 2; none may lower it."""
+    """Return b after Newton steps that maximise lift e^b - curve e^(2b) - (b - 1)^2 / 2, none of which lowers it."""
     for _ in range(steps):
         beta = np.exp(ease)
         slope = lift * beta - 2.0 * curve * beta**2 - (ease - 1.0)

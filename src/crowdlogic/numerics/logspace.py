@@ -1,6 +1,6 @@
-"""Probabilities in log space (and what log 0 is), made flatter or sharper, and the Dirichlet and Beta distributions.
+"""Probabilities in log space, tempered distributions, and Dirichlet and Beta distributions.
 
-scipy.special is imported inside functions: loading it takes longer than a small `aggregate` needs for the rest.
+scipy.special is imported inside functions, because loading it takes longer than the rest of a small `aggregate`.
 
 [KISH65] Kish, "Survey Sampling", 1965, section 5.4. Axes: i unit, k class.
 """
@@ -12,12 +12,12 @@ import numpy as np
 from crowdlogic.numerics.arrays import Floats, Ints, row_maxima, row_sums
 
 LOG_ZERO = -np.inf
-"""log 0: minus infinity, so that an impossible class stays impossible in sums. `normalise` and `log_sum_exp` handle it
-without NaN or warnings."""
+"""Value of log 0: minus infinity, so that impossible classes stay impossible in sums. `normalise` and `log_sum_exp`
+handle it without NaN or warnings."""
 
 
 def safe_log(probability: Floats) -> Floats:
-    """Return log p, with log 0 = LOG_ZERO and no warning."""
+    """Return log p without warnings; log 0 is LOG_ZERO."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(probability))
 
@@ -25,7 +25,7 @@ def safe_log(probability: Floats) -> Floats:
 def normalise(log_weight: Floats) -> tuple[Floats, Floats]:
     """Normalise rows of log weights to probabilities, and return the log of each row's sum.
 
-    A row of LOG_ZERO only has no distribution: it becomes uniform, and its log sum is LOG_ZERO.
+    A row that only contains LOG_ZERO becomes uniform, and its log sum is LOG_ZERO.
     """
     peak = row_maxima(log_weight) if log_weight.ndim == 2 else log_weight.max(axis=-1)
     impossible = ~np.isfinite(peak)
@@ -38,20 +38,20 @@ def normalise(log_weight: Floats) -> tuple[Floats, Floats]:
 
 
 def log_sum_exp(log_weight: Floats, axis: int) -> Floats:
-    """Return log of the sum of exponentials along an axis; LOG_ZERO where all entries are, without a warning."""
+    """Return the log of the sum of exponentials along an axis, without warnings; LOG_ZERO if all are LOG_ZERO."""
     peak = log_weight.max(axis=axis, keepdims=True, initial=LOG_ZERO)
     shift = np.where(np.isfinite(peak), peak, 0.0)
     return safe_log(np.exp(log_weight - shift).sum(axis=axis)) + shift.squeeze(axis)
 
 
 def temper(q: Floats, sharpness: Floats | float, doubt: float = 0.0) -> Floats:
-    """(1 - doubt) q[i, k]^sharpness[i] / (their sum over k) + doubt / K.
+    """Return (1 - doubt) q[i, k]^sharpness[i] / (their sum over k) + doubt / K.
 
     The order of the classes of a unit never changes.
 
     Args:
         q: Distributions q[i, k].
-        sharpness: One number above 0 for every unit, or one for all: below 1 flattens, 1 changes nothing.
+        sharpness: A positive number per unit, or one for all units; below 1 flattens, 1 changes nothing.
         doubt: Share of the uniform distribution, from 0 to 1.
     """
     with np.errstate(divide="ignore"):
@@ -65,7 +65,7 @@ def temper(q: Floats, sharpness: Floats | float, doubt: float = 0.0) -> Floats:
 
 
 def temper_logs(log_weight: Floats, sharpness: Floats, doubt: float = 0.0) -> Floats:
-    """`temper` of the distributions that are proportional to exp(log_weight[i, k]), without making these first."""
+    """Temper distributions proportional to exp(log_weight[i, k]) without computing them first."""
     q = normalise(log_weight * sharpness[:, None])[0]
     q *= 1.0 - doubt
     q += doubt / max(q.shape[1], 1)
@@ -73,7 +73,7 @@ def temper_logs(log_weight: Floats, sharpness: Floats, doubt: float = 0.0) -> Fl
 
 
 def design_effect(n: Ints | Floats | float, correlation: float) -> Floats:
-    """1 + correlation (n - 1): n labels that err together say as much as n / that many independent ones ([KISH65])."""
+    """Return 1 + correlation (n - 1), by which n correlated labels are divided to get independent ones ([KISH65])."""
     return np.asarray(1.0 + correlation * np.maximum(np.asarray(n, dtype=np.float64) - 1.0, 0.0))
 
 

@@ -194,8 +194,7 @@ def _existing(path: Path) -> Path:
 # Checksums: a SHA-256 of every file of a run or an estimate, so that a flipped bit or a mixed-up file is noticed.
 #
 # They are kept in SHA256SUMS, in the layout that `sha256sum --check` reads. They guard against accidents: who can
-# change
-# a file can change its checksum, too, so whatever is read is validated all the same.
+# change a file can change its checksum, too, so whatever is read is validated all the same.
 
 CHECKSUMS = "SHA256SUMS"
 OTHER_FILE = "is not the file that was written (its SHA-256 differs)."
@@ -448,8 +447,7 @@ def require_shape(array: NDArray[Any], shape: tuple[int, ...], name: str) -> Non
 # Files of a run must be regular files in its own folder, because a run may come from an untrusted source.
 #
 # Nothing in a run is followed that leads out of it: a symbolic link, a pipe or a device among its files is refused
-# before
-# anything is read, written or removed. Only files whose names the run itself gives are removed.
+# before anything is read, written or removed. Only files whose names the run itself gives are removed.
 
 
 def check_own_files(folder: Path, subfolders: tuple[str, ...]) -> None:

@@ -36,8 +36,7 @@ from crowdlogic.truth.fitting import BeliefPass, EngineFit
 # Posterior of a vote, assuming that all annotators have the same accuracy and err uniformly.
 #
 # Two labels of one item agree if both are right, or both wrong in the same way: A = p² + (1 - p)² / (K - 1). So the
-# mean
-# agreement of two labels gives p, and each vote for a class adds log p (K - 1) / (1 - p) to its log odds.
+# mean agreement of two labels gives p, and each vote for a class adds log p (K - 1) / (1 - p) to its log odds.
 #
 # Axes: i unit, k class.
 

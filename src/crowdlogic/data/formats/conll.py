@@ -30,9 +30,8 @@ from crowdlogic.numerics.arrays import Bools, Ints
 # Blank lines separate sentences; spaces or tabs separate columns. `token tag` holds one reading (gold, or an answer);
 # `token tag_1 ... tag_J` holds one column per annotator, with `?` where an annotator did not see the token.
 #
-# Two comments, at the head of a sentence, keep names: `# id = s12` names the sentence, `# annotators = ann bob`
-# (once, at
-# the top) the columns. Without them sentences are numbered from 0 and annotators are called annotator_1,
+# Two comments, at the head of a sentence, keep names: `# id = s12` names the sentence, `# annotators = ann bob` (once,
+# at the top) the columns. Without them sentences are numbered from 0 and annotators are called annotator_1,
 # annotator_2...
 
 ID_MARK, ANNOTATORS_MARK = "# id = ", "# annotators = "
@@ -340,10 +339,8 @@ def _tags_by_annotator(labels: CrowdLabels) -> list[list[str]]:
 # CoNLL-2003: tagged sentences in the four columns of the shared task, token, part of speech, chunk and tag.
 #
 # Only the first and the last column are used. Where parts of speech and chunks are not known, they are written as
-# doccano
-# and the task's own document marks have them: -X- and _. The format holds one reading, so labels of several
-# annotators
-# are written in the package's own CoNLL, which has a column for each.
+# doccano and the task's own document marks have them: -X- and _. The format holds one reading, so labels of several
+# annotators are written in the package's own CoNLL, which has a column for each.
 
 DOCUMENT = b"-DOCSTART-"
 FIRST_LINES = b"-DOCSTART- -X- -X- O\n\n"

@@ -30,8 +30,7 @@ from crowdlogic.errors import DataError, FormatError, SpreadsheetWarning
 # Cells of csv and tsv files that a spreadsheet would read as formulas.
 #
 # Spreadsheets run what a csv cell says: =HYPERLINK(...), @SUM(...) or -2+3+cmd|... . Values are nevertheless written
-# unchanged, since a changed id no longer joins with the data it came from; a warning says which files have such
-# cells.
+# unchanged, since a changed id no longer joins with the data it came from; a warning says which files have such cells.
 # With the option `spreadsheet_safe` these cells get a leading quote (').
 
 PLAIN = r"^(?:[+-]|[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)$"

@@ -273,8 +273,7 @@ def empty_labels(missing: int, source: TableSource) -> tuple[str, ...]:
 
 # What to do when one annotator labels one thing twice.
 #
-# A label that is repeated exactly (same item, annotator and label) is one label that was written down twice, and
-# counts
+# A label that is repeated exactly (same item, annotator and label) is one label that was written down twice, and counts
 # once unless every label is to be kept. Labels that differ contradict one another: a policy must say which one holds.
 
 
@@ -471,8 +470,7 @@ def annotator_kinds(table: pl.DataFrame, annotators: Names, source: TableSource)
 
 # Labels of token sequences from a table of (item, annotator, tags): the input contract for sentences.
 #
-# A row is what one annotator did with one sentence. A row without tags, like a sentence without a row, was not seen;
-# a
+# A row is what one annotator did with one sentence. A row without tags, like a sentence without a row, was not seen; a
 # tag of ? is a token that was not seen. Axes: r row of the table, t tag (a token of a row).
 
 

@@ -21,7 +21,8 @@ fractionally for unsupervised methods. The best judge by the same gold is the on
     ranges    coverage of the interval of the number of wrong answers: crowds (leave one out), panels, labelling
               functions, and every set with 100 random gold items
     teams     simulated teams with independent errors: 3 to 9 people, 100 to 2,000 items, 2 to 6 classes, accuracy 0.6
-              to 0.95, half of them with up to half of the labels missing; five seeds per seed given
+              to 0.95, half of them with up to half of the labels missing; five seeds per seed given. Then forecasts of
+              `next` in such teams, beside what came true
     copies    simulated panels of 5 to 12 judges with 2 to 5 copies of one of them, 1,000 items, 2 and 5 classes, with
               and without item difficulty; a copied label is replaced with probability `noise` by a random one (odd
               seeds) or the judge's own (even seeds); and panels without copies
@@ -48,11 +49,19 @@ import polars as pl
 from scipy.optimize import brentq
 from sklearn.metrics import adjusted_rand_score
 
-from crowdlogic.confidence.calibration import Assessment, Unsupervised, assess, fit_without_gold, members_to_weigh
+from crowdlogic.confidence.calibration import (
+    Assessment,
+    Unsupervised,
+    assess,
+    fit_without_gold,
+    infer_calibrated,
+    members_to_weigh,
+)
 from crowdlogic.confidence.expected_accuracy import checked_range
 from crowdlogic.confidence.learning_from_gold import gold_problem
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.extensions.paper.benchmarks import data_folder
+from crowdlogic.extensions.review.next import annotator_skills, choose_next, gain_range
 from crowdlogic.metrics.calibration import calibration_error, tie_credit
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import design_effect, temper
@@ -494,22 +503,38 @@ def other_class(rng: np.random.Generator, truth: Ints, n_classes: int) -> Ints:
     return (truth + rng.integers(1, n_classes, size=len(truth))) % n_classes
 
 
-def simulate_team(seed: int) -> tuple[CrowdLabels, Ints, Floats]:
-    """Return a small team with independent errors: labels, truth and everybody's accuracy."""
-    rng = np.random.default_rng(seed)
-    people, items, n_classes = (
-        int(rng.integers(3, 10)),
-        int(np.exp(rng.uniform(np.log(100), np.log(2000)))),
-        int(rng.integers(2, 7)),
-    )
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Team:
+    """A small team with independent errors: the truth of each item, and everybody's accuracy."""
+
+    truth: Ints
+    skill: Floats
+    n_classes: int
+
+    def label_all(self, rng: np.random.Generator) -> Ints:
+        """table[i, j], a label of everybody for each item."""
+        items, truth = len(self.truth), self.truth
+        given = [np.where(rng.random(items) < s, truth, other_class(rng, truth, self.n_classes)) for s in self.skill]
+        return np.stack(given, axis=1)
+
+
+def simulate_team(rng: np.random.Generator) -> Team:
+    """A team of 3 to 9 people, 100 to 2,000 items and 2 to 6 classes."""
+    people, items = int(rng.integers(3, 10)), int(np.exp(rng.uniform(np.log(100), np.log(2000))))
+    n_classes = int(rng.integers(2, 7))
     truth, skill = rng.integers(n_classes, size=items), rng.uniform(0.6, 0.95, people)
-    table = np.stack(
-        [np.where(rng.random(items) < s, truth, other_class(rng, truth, n_classes)) for s in skill], axis=1
-    )
+    return Team(truth=truth, skill=skill, n_classes=n_classes)
+
+
+def team_labels(seed: int) -> tuple[CrowdLabels, Ints, Floats]:
+    """The labels of a team, of which odd seeds lack up to a half; the truth of labelled items, and the accuracies."""
+    rng = np.random.default_rng(seed)
+    team = simulate_team(rng)
+    table, truth = team.label_all(rng), team.truth
     if seed % 2:
         table[rng.random(table.shape) < rng.uniform(0, 0.5)] = -1
     truth = np.where((table >= 0).any(axis=1), truth, -1)
-    return code_matrix(table, n_classes), truth, skill
+    return code_matrix(table, team.n_classes), truth, team.skill
 
 
 def teams_table(seeds: range) -> None:
@@ -518,7 +543,7 @@ def teams_table(seeds: range) -> None:
     print_header("Teams with independent errors", *columns, "accuracy")
     rows: dict[int, list[list[float]]] = {0: [], 30: [], 100: []}
     for seed in seeds:
-        labels, truth, skill = simulate_team(seed)
+        labels, truth, skill = team_labels(seed)
         one, fit = LabelledSet(name=str(seed), labels=labels, gold=truth), fit_without_gold(labels)
         for size, values in rows.items():
             if size > 0.6 * len(one.known):
@@ -536,6 +561,51 @@ def teams_table(seeds: range) -> None:
             ])  # fmt: skip
     for size, values in rows.items():
         print_row(size, len(values), *np.mean(values, axis=0).tolist())
+
+
+def forecast_gain(seed: int, share: float) -> list[float] | None:
+    """What a batch of labels is forecast to correct in a team, and what it corrects; None without a forecast.
+
+    Each label is known with probability 0.5, and at least one label of each item. `next` plans labels, as many as a
+    share of the items. What comes true is the mean over five draws of these labels.
+    """
+    rng = np.random.default_rng(seed)
+    team = simulate_team(rng)
+    table, items = team.label_all(rng), len(team.truth)
+    known = rng.random(table.shape) < 0.5
+    known[np.arange(items), rng.integers(len(team.skill), size=items)] = True
+    table[~known] = -1
+    labels = code_matrix(table, team.n_classes)
+    estimate = infer_calibrated(MethodPool(), labels)
+    skills = annotator_skills(labels, estimate)
+    batch = choose_next(labels, estimate, skills, count=max(round(share * items), 1))
+    ends = gain_range(labels, estimate, skills, batch)
+    if ends is None:
+        return None
+    before, removed = np.count_nonzero(estimate.answer != team.truth), []
+    for _ in range(5):
+        table[batch.item, batch.annotator] = team.label_all(rng)[batch.item, batch.annotator]
+        after = infer_calibrated(MethodPool(), code_matrix(table, team.n_classes))
+        removed.append(before - np.count_nonzero(after.answer != team.truth))
+    return [*ends, batch.total, float(np.mean(removed)), float(before)]
+
+
+def forecasts_table(seeds: range) -> None:
+    """Forecasts of `next` in the same kind of teams beside what came true."""
+    print_header(
+        "Forecasts in teams with independent errors: mistakes that further labels correct, all teams together",
+        *("labels per item", "teams", "no forecast", "mistakes before", "came true", "if independent", "ratio"),
+        *("if shared", "ratio", "between (pooled)", "ratio", "median ratio, independent, five or more corrected"),
+    )
+    for share in (0.25, 1.0):
+        found = [forecast_gain(seed, share) for seed in seeds]
+        rows = np.array([row for row in found if row is not None])
+        independent, shared, pooled, true, before = rows.sum(axis=0).tolist()
+        enough = rows[rows[:, 3] >= 5]
+        print_row(
+            share, len(rows), len(found) - len(rows), before, true, independent, independent / true, shared,
+            shared / true, pooled, pooled / true, float(np.median(enough[:, 0] / enough[:, 3])),
+        )  # fmt: skip
 
 
 def simulate_panel(
@@ -697,7 +767,9 @@ def main() -> None:
     if "ranges" in options.only:
         ranges_table(panels, crowds, functions, draws, cache)
     if "teams" in options.only:
-        teams_table(range(seeds.start, seeds.start + 5 * len(seeds)))
+        teams = range(seeds.start, seeds.start + 5 * len(seeds))
+        teams_table(teams)
+        forecasts_table(teams)
     if "copies" in options.only:
         copies_table(seeds)
     if "speed" in options.only:

@@ -78,16 +78,16 @@ STATED = {
         f"more than {comparison.STANDARD_ERRORS:g} standard errors",
         f"more than {percent(comparison.DISPUTED)} of the labels",
     ],
-    "Plan": [f"what the labels worth buying, up to {MAX_PLANNED}, should bring"],
+    "Plan": [f"the expected gain from buying up to {MAX_PLANNED} labels"],
     "Size": [
-        f"Tables are cut at {LIMITS.items} items, {LIMITS.annotators} annotators and {LIMITS.rules} rules",
-        f"texts at {LIMITS.text} characters",
+        f"Tables are limited to {LIMITS.items} items, {LIMITS.annotators} annotators and {LIMITS.rules} rules",
+        f"texts are limited to {LIMITS.text} characters",
     ],
 }
 """By section, whatever it states with a number."""
 
 NO_THRESHOLDS = (
-    r"1 - confidence", r"\(1 - chance\)", r"\bF1\b", r"1 is always right, 0 is guessing", r"below 0 is worse",
+    r"1 - confidence", r"\(1 - chance\)", r"\bF1\b", r"1 means always right, 0 means guessing", r"below 0 is worse",
     r"skill below 0,", r"below 30 %",
 )  # fmt: skip
 """Numbers of formulas and examples."""

@@ -122,10 +122,10 @@ def documented(
 
 # The latent label, and the current classifier's prediction of it.
 
-LABEL = documented("Label(X, C)", "X has the class C. This is the latent label.", (Kind.unit, Kind.label), Role.latent)
+LABEL = documented("Label(X, C)", "X has the class C (the unobserved true label)", (Kind.unit, Kind.label), Role.latent)
 PREDICTED = documented(
     "Predicted(X, C)",
-    "as far as the current classifier believes that X (an item or a derived text) is of class C",
+    "the current classifier predicts class C for X (an item or a derived text); the truth value is its probability",
     (Kind.readable, Kind.label),
     Role.predicted,
 )

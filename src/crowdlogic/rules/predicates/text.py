@@ -155,7 +155,7 @@ def _clause(texts: pl.Series, word: str, pattern: str) -> pl.Series:
 
 
 def matches(texts: pl.Series, pattern: str) -> pl.Series:
-    """Return whether each text holds a match of the pattern."""
+    """Return whether each text contains a match of the pattern."""
     check_size(pattern, "the pattern")
     try:
         return in_portions(texts, f"the pattern {pattern!r}", lambda some: some.str.contains(pattern))
@@ -178,7 +178,7 @@ def _reason(problem: Exception) -> str:
 
 CONTAINS = documented(
     "Contains(S, 'word')",
-    "the text has the word or phrase, whole, whatever its case",
+    "the text contains the complete word or phrase, in upper or lower case",
     (Kind.readable, Kind.word),
     Role.text,
     contains,
@@ -187,7 +187,7 @@ CONTAINS = documented(
 
 MATCHES = documented(
     "Matches(S, 'pattern')",
-    "the text holds a match of the regular expression; a backslash is written twice",
+    "the text contains a match of the regular expression; write each backslash twice",
     (Kind.readable, Kind.pattern),
     Role.text,
     matches,

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from sklearn.metrics import f1_score
 from tests.workflows.conftest import Trained
 
 from crowdlogic.errors import DataError, Interrupted, OptionError
@@ -25,6 +26,10 @@ def test_an_outcome_says_what_the_run_holds(trained: Trained) -> None:
     assert figures["scores"] == dict(scores)
     assert figures["epochs"] == 3
     assert [row[0] for row in outcome.table().rows] == list(scores)
+    run = outcome.run
+    by_scikit_learn = f1_score(run.task.corpus.gold, run.epoch.q_f.argmax(axis=1), average="macro")
+    assert figures["macro_f1"]["inference"] == pytest.approx(by_scikit_learn)
+    assert list(figures["macro_f1"]) == list(scores)
     assert outcome.message.startswith("logic-lncl: 120 items, 10 annotators, epoch ")
     home = trained.folder / "run"
     assert outcome.message.endswith(f" -> {home} (clean labels: {home / 'truth.csv'})")

@@ -95,6 +95,7 @@ class TrainOutput(Output):
         k: Weight of the rules' posterior in the targets.
         loss: The loss of the classifier.
         scores: Scores by gold: on train, dev and test, of student and teacher.
+        macro_f1: Mean F1 over the classes, with the keys of `scores`; empty for span tags, whose score is an F1.
         confidence: Basis of the confidence of answers, and of predictions by student and teacher.
         seconds: Training time in seconds.
     """
@@ -110,6 +111,7 @@ class TrainOutput(Output):
     k: float
     loss: float
     scores: Mapping[str, float]
+    macro_f1: Mapping[str, float]
     confidence: Mapping[str, Any]
     seconds: float
 

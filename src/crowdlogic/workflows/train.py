@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crowdlogic.annotators.label_sums import find_labelling_functions
-from crowdlogic.classifiers.protocol import NeedsFiles
+from crowdlogic.classifiers.protocol import NeedsFiles, predict
 from crowdlogic.confidence.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
+from crowdlogic.data.chain_beliefs import answers
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.intake.contract import UNNAMED_ANNOTATOR, Boundaries, Duplicates, Tokenizer
 from crowdlogic.data.labels import CrowdLabels
@@ -30,6 +31,7 @@ from crowdlogic.learning.method import LearningMethod, TrainingData, as_architec
 from crowdlogic.learning.saved_run import Run, confidence_record, train_run
 from crowdlogic.learning.task import holds_out, score_name
 from crowdlogic.learning.training import EpochCallback
+from crowdlogic.metrics.scores import macro_f1
 from crowdlogic.registry import DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
 from crowdlogic.rules.parser import as_rules, parse_rules, read_rules
 from crowdlogic.rules.syntax import RuleSet
@@ -659,12 +661,33 @@ class TrainingOutcome:
         """Return the scores by gold."""
         labels = self.learned.task.labels
         name = score_name(labels.classes, sequential=labels.is_sequential)
-        rows = [(which, percent(value)) for which, value in self.learned.final.scores.items()]
+        f1 = self.macro_f1()
+        rows = [
+            (which, percent(value), *([percent(f1[which])] if f1 else []))
+            for which, value in self.learned.final.scores.items()
+        ]
         which = f"at the chosen epoch ({self.learned.chosen})"
         if self.learned.averaged_from is not None:
             last = len(self.learned.refit_history)
             which = f"with weights averaged over epochs {self.learned.averaged_from} to {last}"
-        return ResultTable(title=f"{name} {which}", columns=["on", name], rows=rows)
+        return ResultTable(title=f"{name} {which}", columns=["on", name, *(["macro F1"] if f1 else [])], rows=rows)
+
+    def macro_f1(self) -> dict[str, float]:
+        """Return the mean F1 over the classes for each of the scores; empty for span tags, whose score is an F1."""
+        learned, task = self.learned, self.learned.task
+        if score_name(task.labels.classes, sequential=task.labels.is_sequential) != "accuracy":
+            return {}
+        known = dict(task.watched) | ({} if task.dev is None else {"dev": task.dev})
+        found = {}
+        for which in learned.final.scores:
+            name, _, view = which.partition(" ")
+            corpus = known.get(name, task.corpus)
+            beliefs = predict(learned.classifier, corpus) if view else learned.epoch.targets
+            if view == "teacher":
+                beliefs = learned.teacher.project(corpus, beliefs, beliefs, learned.classifier)
+            if corpus.gold is not None:
+                found[which] = macro_f1(corpus.gold, answers(beliefs, corpus.offsets))
+        return found
 
     def figures(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
@@ -679,6 +702,7 @@ class TrainingOutcome:
             "k": learned.final.k,
             "loss": learned.final.loss,
             "scores": dict(learned.final.scores),
+            "macro_f1": self.macro_f1(),
             "confidence": confidence_record(learned),
             "seconds": sum(row.seconds for row in (*learned.history, *learned.refit_history)),
         }

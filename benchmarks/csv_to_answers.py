@@ -85,7 +85,7 @@ def main() -> None:
         for method in chosen.methods.split(","):
             mine, theirs = compare(method, Path(name), chosen.peers, chosen.repeats)
             rows.append((method, f"{mine:.2f}", f"{theirs:.2f}", f"{mine / theirs:.3f}", f"{BARS[method]:g}"))
-    print(format_table(["", "crowdlogic, s", "pandas + crowd-kit, s", "ratio", "bar"], rows))
+    print(format_table(["", "crowdlogic, s", "pandas + crowd-kit, s", "ratio", "limit"], rows))
     print(f"\n{chosen.labels:,.0f} labels; best of {chosen.repeats}; {describe_machine()}")
 
 

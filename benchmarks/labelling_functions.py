@@ -118,7 +118,7 @@ def main() -> None:
     options.add_argument("--seeds", type=int, default=5)
     chosen = options.parse_args()
     snorkel = chosen.snorkel if Path(chosen.snorkel).exists() else None
-    print("| set | method | answers: accuracy | F1 | test: accuracy | F1 | stated accuracy |")
+    print("| set | method | answers: accuracy | F1 | test: accuracy | F1 | reported wrong answers |")
     print("|---|---|---|---|---|---|---|")
     for name in ("youtube", "sms"):
         runs = [measure(name, snorkel, seed) for seed in range(chosen.seeds)]

@@ -91,7 +91,7 @@ def main() -> None:
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = measure(Path(folder), chosen.repeats)
-    columns = ["one text", "`run.predict`, ms", "`predict.py` (ONNX), ms", "bar, ms", "met"]
+    columns = ["one text", "`run.predict`, ms", "`predict.py` (ONNX), ms", "limit, ms", "within the limit"]
     words = f"Median of {chosen.repeats} texts, `python -m benchmarks.prediction_speed`, measured {describe_machine()}."
     write_section(PAGE, "prediction", f"{format_table(columns, rows)}\n\n{words}")
     print(format_table(columns, rows))

@@ -71,7 +71,7 @@ def main() -> None:
         (command.name, f"{seconds:.2f}", f"{command.bar:g}", "yes" if seconds <= command.bar else "no")
         for command, seconds in measure(repeats).items()
     ]
-    table = format_table(["", "seconds of processor time", "bar", "met"], rows)
+    table = format_table(["", "seconds of processor time", "limit", "within the limit"], rows)
     print(table)
     write_section(PAGE, "startup", f"{table}\n\nBest of {repeats}, measured {describe_machine()}.")
 

@@ -22,7 +22,7 @@ ENOUGH = 15
 def measure_reliability(sets: Sequence[CrowdSet]) -> Figures:
     """Return means over the data sets of correlation, bias and absolute error, in points."""
     found: Figures = {}
-    for name, method in (("dawid-skene, its own posterior", DawidSkene()), ("ensemble, as stated", Ensemble())):
+    for name, method in (("dawid-skene, posterior of the model", DawidSkene()), ("ensemble, calibrated", Ensemble())):
         rows = []
         for one in sets:
             labels, size = one.labels, len(one.labels.annotators)

@@ -34,8 +34,8 @@ def measure_cost() -> Figures:
     return {
         "labels": labels.n_labels,
         "dawid-skene, ten iterations (s)": round(fit, 4),
-        "stating (s)": round(stated, 4),
-        "stating (% of the fit)": round(100 * stated / fit, 1),
+        "calibration (s)": round(stated, 4),
+        "calibration (% of the fit)": round(100 * stated / fit, 1),
         "ensemble, ten iterations each (s)": round(ensemble, 4),
         "ensemble without dependence (s)": round(classical, 4),
     }

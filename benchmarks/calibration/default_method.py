@@ -110,5 +110,5 @@ def simulated_table(file: FiguresFile) -> str:
         row = file.get(f"simulated {name}", partial(measure_simulated, draw))
         scores = [f"{row[method]:.2f}" for method in METHODS]
         lines.append((name, *scores, f"{row['dawid-skene error']:.1f}", f"{row['ensemble error']:.1f}"))
-    columns = ["crowd", *METHODS, "calibration error (%), Dawid-Skene's own posterior", "ensemble, as stated"]
+    columns = ["crowd", *METHODS, "calibration error (%), posterior of Dawid-Skene", "ensemble, calibrated"]
     return format_table(columns, lines)

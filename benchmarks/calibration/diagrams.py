@@ -50,8 +50,8 @@ def draw(sets: Sequence[CrowdSet], left_out: Sequence[Dependence]) -> None:
     """Write both diagrams."""
     stated = [one.state(dependence) for one, dependence in zip(sets, left_out, strict=True)]
     pictures = {
-        "reliability-own": ("Dawid-Skene's own posterior", [one.dawid_skene for one in sets]),
-        "reliability-stated": ("As stated, each set left out in turn", stated),
+        "reliability-own": ("Posterior of Dawid-Skene", [one.dawid_skene for one in sets]),
+        "reliability-stated": ("Calibrated, each set left out in turn", stated),
     }
     plots = [
         calibration_chart(name, title, reliability_bins(sets, beliefs), x="confidence", y="right, with 95% interval")

@@ -87,5 +87,5 @@ def learning_table(file: FiguresFile) -> str:
                             *(f"{value:+.1f}" for value in mean[2:]),
                         )
                     )
-    columns = ["calibration error (%) as learnt", "stated", "confidence minus accuracy (points) as learnt", "stated"]
-    return format_table(["data", "scale by", "of", *columns], rows)
+    columns = ["calibration error (%) before", "after", "confidence minus accuracy (points) before", "after"]
+    return format_table(["data", "calibrated by", "predictions", *columns], rows)

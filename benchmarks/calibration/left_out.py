@@ -26,10 +26,10 @@ def scores_table(sets: Sequence[CrowdSet], left_out: Sequence[Dependence]) -> st
     """Return the means over the data sets: calibrated, classical posterior, a constant and a simple cap."""
     stated = {id(one): one.state(dependence) for one, dependence in zip(sets, left_out, strict=True)}
     rows: dict[str, Callable[[CrowdSet], Beliefs]] = {
-        "dawid-skene, its own posterior": lambda one: one.dawid_skene,
-        "a bare cap (80 % of that, 20 % uniform)": lambda one: (1 - CAP) * one.dawid_skene + CAP / one.votes.shape[1],
+        "dawid-skene, posterior of the model": lambda one: one.dawid_skene,
+        "the same, mixed with 20 % uniform": lambda one: (1 - CAP) * one.dawid_skene + CAP / one.votes.shape[1],
         "a constant (mean accuracy of the other sets)": lambda one: constant(one, sets),
-        "**ensemble, as stated**": lambda one: stated[id(one)],
+        "**ensemble, calibrated**": lambda one: stated[id(one)],
     }
     lines = []
     for name, believe in rows.items():
@@ -45,7 +45,7 @@ def scores_table(sets: Sequence[CrowdSet], left_out: Sequence[Dependence]) -> st
         "calibration error (%)",
         "worst set",
         "gap",
-        "mean size of it",
+        "mean absolute gap",
         "accuracy",
     ]
     return format_table(columns, lines)

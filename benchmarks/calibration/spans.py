@@ -113,8 +113,8 @@ def spans_table(file: FiguresFile) -> str:
         "",
         "spans",
         "right (%)",
-        "error (%), own posterior",
-        "error (%), as stated, either half",
+        "error (%), posterior of the model",
+        "error (%), calibrated, each half",
         "shift",
         "slope",
     ]

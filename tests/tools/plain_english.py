@@ -27,6 +27,17 @@ INSTEAD = {
     r"\bmeanwhile\b": "in the meantime, or leave it out",
     r"\bof other [a-z]+ than\b": "differ from",
     r"\btoday's tagger\b": "the name of the model",
+    r"\bby heart\b": "memorised",
+    r"\bstumbl(?:e|es|ed)\b": "make mistakes, fail",
+    r"\bto the last bit\b": "bitwise equal",
+    r"\bput(?:s|ting)? right\b": "correct",
+    r"\b(?:is|are) said\b": "is reported, with a notice",
+    r"\bsays? nothing of\b": "does not show",
+    r"\b(?:the first|at least|after) so many\b": "the number, or name a maximum",
+    r"\bin so far\b": "in this respect",
+    r"\bown ones\b": "name the things",
+    r"\bunless told otherwise\b": "by default",
+    r"\bwhat is (?:stated|believed)\b": "the confidence, the beliefs",
 }
 """Pattern -> what to write."""
 

@@ -8,7 +8,7 @@
 Methods for sequences take the M-step from expected counts (`CountModel`), which one sweep
 over the labels gives together with the E-step.
 
-Annotators who stumble over the same units are less than independent witnesses. Models with a `correlation` above 0
+Annotators who make mistakes on the same units are not independent. Models with a `correlation` above 0
 divide the evidence of a unit by the design effect of its labels; counts of the M-step stay whole.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics". [KISH65] Kish, "Survey Sampling", 1965, section 5.4.

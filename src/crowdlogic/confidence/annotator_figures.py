@@ -95,7 +95,7 @@ def span_reliability(labels: CrowdLabels, beliefs: Beliefs, *, level: float = 0.
 
     Args:
         labels: Span tags of sequences.
-        beliefs: q[i, k], what is believed of each unit.
+        beliefs: q[i, k], the beliefs about each unit.
         level: The probability that an interval holds the truth.
     """
     given, size = _lay_out(labels, beliefs), len(labels.annotators)

@@ -312,7 +312,7 @@ class Answers:
 class KnownTruths(dict[Any, Any]):
     """item -> true class (or the tags of a sequence), with the items that were drawn at random.
 
-    Items that somebody chose for being doubtful are known like all others, and say nothing of how sure to be elsewhere.
+    Selected (not random) items are known like all others, but are not used to calibrate the confidence of other items.
     """
 
     def __init__(self, truths: Mapping[Any, Any], at_random: Collection[Any]) -> None:

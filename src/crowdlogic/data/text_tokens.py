@@ -95,7 +95,7 @@ def _tokenize(whole: Names, pattern: str) -> TokenizedTexts:
 
 
 def tokenize_corpus(corpus: Corpus, tokenizer: Tokenizer | str = Tokenizer.words) -> Corpus:
-    """Return texts as sentences of tokens. A class of a whole text says nothing of its tokens, so gold stays behind."""
+    """Return texts as sentences of tokens. A class of a text does not apply to its tokens, so gold is dropped."""
     if corpus.texts is None:
         raise CorpusError("These items have neither tokens nor texts. Give a tagger sentences, or texts.")
     found = tokenize_texts(corpus.texts, tokenizer)

@@ -218,7 +218,7 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
         annotators = model.m_step(crowd, unit_beliefs(q_f))  # eq. 12
         loss = fit_epoch(classifier, task.corpus, q_f, weights)  # eq. 8 or 10
         p = predict(classifier, task.corpus, n_classes=task.labels.n_classes)
-        q_a, objective = posterior(p, annotators, crowd)  # eq. 13; of chains, one forward-backward
+        q_a, objective = posterior(p, annotators, crowd)  # eq. 13; for chains, forward-backward
         q_b = teacher.project(task.corpus, q_a, p, classifier) if parts.corrects_targets else q_a  # eq. 15
         q_f = task.clamp_targets(mix(q_a, q_b, k))  # eq. 9; certain where the truth is known
         views = make_views(p=p, q_a=q_a, q_b=q_b, q_f=q_f)

@@ -7,7 +7,7 @@ so the posterior of n labels is far too confident. Here its evidence is divided 
 
 The correlation is not known from labels alone; on public crowd sets it is well described by `strength` times the square
 root of Krippendorff's alpha ([KRIPP11]), which measures how far the labels of one item go together. The fit itself is
-as the method has it: only what is stated changes, and the answer of an item never does.
+as the method has it: only the confidence changes, never the answer.
 
 [KISH65] Kish, "Survey Sampling", 1965, section 5.4.
 [KRIPP11] Krippendorff, "Computing Krippendorff's alpha-reliability", 2011.

@@ -186,7 +186,7 @@ def _read_items(options: PredictOptions, *, sequential: bool) -> tuple[Corpus, l
 
 
 def _read_texts(options: PredictOptions) -> tuple[Corpus, list[str]]:
-    """Return the items of the file; texts without names are numbered, and that is said."""
+    """Return the items of the file; texts without names are numbered, with a notice."""
     given = options.input
     if given.features is not None or is_npz(options.items):
         return given.read_corpus(options.items), []

@@ -1,6 +1,6 @@
 """csv and tsv: a header and rows of text, in which an empty cell is missing.
 
-polars reads them. When it stumbles, the file is read again slowly, by Python's own reader, to say which row is wrong
+polars reads them. If it fails, the file is read again slowly, with Python's csv module, to report which row is wrong
 and why.
 """
 
@@ -181,7 +181,7 @@ def _guess_separator(header: bytes) -> str:
 
 
 def _rows(content: bytes, name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield row number and fields, by Python's own reader, which can say where it stumbles. The header is row 1."""
+    """Yield row number and fields, read with Python's csv module, which can report the row. The header is row 1."""
     whole = content.removeprefix(BYTE_ORDER_MARK)
     try:
         text = whole.decode("utf-8")

@@ -124,7 +124,7 @@ def _read_rows(file: InputFile) -> list[tuple[Any, ...]]:
         return rows
     except FormatError:
         raise
-    except Exception as problem:  # openpyxl raises whatever the damage makes it stumble over
+    except Exception as problem:  # a damaged file can cause any exception in openpyxl
         raise FormatError(
             f"{file.name}: cannot be read as an xlsx file ({type(problem).__name__}). Save it again as xlsx or csv."
         ) from problem

@@ -18,7 +18,7 @@ PIECE = 1 << 20
 """Number of bytes that are read at once; more if a record is longer."""
 
 CUT_OFF = 64
-"""A problem that is at least so many characters before the end of what was read is no matter of reading on."""
+"""Distance in characters from the end of the text read so far, from which on a problem is not due to missing text."""
 
 SPACE = re.compile(r"[ \t\n\r]*")
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -147,7 +147,7 @@ FIELD = re.compile(rb'"([^"\\]{1,200})"\s*:')
 
 
 def _require_fields(content: bytes, name: str) -> None:
-    """Refuse objects with so many fields in all that no table holds them, by the beginning of the file."""
+    """Raise an error if the objects at the beginning of the file have too many fields for a table."""
     head = content[:LOOKED_AT]
     most = parsed_limit(len(content)) // COLUMN_BYTES
     if len(set(FIELD.findall(head))) <= most:

@@ -116,7 +116,7 @@ class FileFormat(Protocol):
         name: The name that `--format` takes, as in the registry.
         title: Name of the format in messages.
         suffixes: The endings of its files' names, such as .csv; the first is the usual one.
-        writes_folder: Whether it is written as a folder, whose name says nothing of its format.
+        writes_folder: Whether it is written as a folder, whose name does not show the format.
         is_database: Whether it is a database, so that its address is not a path.
         is_tool_export: Whether it is the export of an annotation tool, which takes answers back in its own layout.
     """

@@ -255,7 +255,7 @@ def _read_beliefs(table: pl.DataFrame, classes: tuple[str, ...], source: TableSo
     return beliefs
 
 
-# What Rust says on standard error when polars stumbles over a file: held back, since our own line follows.
+# Messages of Rust on standard error if polars cannot read a file; suppressed, because our own error follows.
 
 STANDARD_ERROR = 2
 

@@ -191,7 +191,7 @@ def parse_kinds(column: Names, annotator_column: Names, annotators: Names, sourc
     return tuple(kind_of.get(name, "") for name in annotators.to_list())
 
 
-# What looks like a mistake in a table of labels but may be none: it is said, and the labels are taken as they are.
+# Possible mistakes in a table of labels. They are reported, and the labels are used unchanged.
 
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "nil", "-", "?"})
 """Words that often mean "no label"; as labels they are classes like any other, but are pointed out."""

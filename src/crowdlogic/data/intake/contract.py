@@ -1,4 +1,4 @@
-"""The input contract of tables: which column means what, what its cells may hold, and what is said about problems.
+"""The input contract of tables: meaning of the columns, valid values of cells, and messages about problems.
 
 Columns are recognised by the names that people give to items, annotators and labels. A problem that no policy covers is
 raised as one error that names the source, the row, the value and the remedy, and counts the other rows with the same

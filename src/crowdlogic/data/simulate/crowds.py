@@ -161,7 +161,7 @@ def _confused_classes(rng: np.random.Generator, classes: int) -> Ints:
 # Axes: i item (here always a whole document or sequence), j annotator; p a pair of both.
 
 STREAM_ROUNDS = 3
-"""After so many rounds of drawing, the few items that still lack annotators get them by a race."""
+"""Number of rounds of drawing, after which the few items that still lack annotators get them in one step."""
 RACE_CELLS = 1 << 22
 """Maximum number of (item, annotator) cells in memory at once: 32 MB."""
 EPOCH = 1_704_067_200.0

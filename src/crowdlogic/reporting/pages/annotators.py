@@ -406,7 +406,7 @@ MOST_IN_MATRIX = 12
 MOST_SENTENCES = 50
 """Flagged annotators with a sentence of their own among the findings; the reason is in their rows, too."""
 OVERLOOKED_SHARE, OVERLOOKED_SPANS = 0.5, 10
-"""Who overlooks more than this share of the true spans, having met so many, is named."""
+"""Share of ignored spans, and minimum number of true spans, from which on an annotator is named."""
 MOST_CONFUSIONS = 3
 """Confusions that are shown of an annotator."""
 LEAST_CONFUSIONS = 0.5

@@ -98,7 +98,7 @@ class TaggedSentence:
         n_tokens: How many there are.
         confidence: The confidence of each token shown; None where there is no answer.
         consensus: The answer's spans.
-        readings: Every annotator's, the first so many.
+        readings: The tags of each annotator, up to a maximum number of annotators.
         n_readings: How many annotators there are.
         gold: The gold's spans; None when it is not known.
     """
@@ -125,7 +125,7 @@ class ShownItem:
         expected_wrong: 1 - confidence; for a sentence the expected number of wrong tokens.
         beliefs: The most probable classes, most probable first; for a sentence those of its least sure token.
         token: Which token of a sentence is the least sure, from 0; None for documents.
-        votes: Every label of it (of that token), the first so many.
+        votes: Its labels (those of that token), up to a maximum number.
         n_votes: How many there are.
         gold: The gold (of that token); None when it is not known.
         sentence: The sentence and everybody's spans; None for documents.

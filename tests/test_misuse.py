@@ -235,11 +235,11 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.load_run("no-such-run"),
-        "no-such-run: no config.json in it, so it is not a run. Name a folder that `train` wrote.",
+        "no-such-run: contains no config.json, so it is not a run. Name a folder written by `train`.",
     ),
     (
         lambda: cl.load_estimate("no-such-estimate"),
-        "no-such-estimate: no estimate.safetensors in it, so it holds no estimate. Name a folder that was saved.",
+        "no-such-estimate: contains no estimate.safetensors, so it is not an estimate. Name a folder written by save_estimate or `aggregate --save`.",
     ),
     (lambda: cl.read_labels("no-such-folder/labels.csv"), "no-such-folder/labels.csv: no such file."),
     (

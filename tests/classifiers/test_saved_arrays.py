@@ -39,7 +39,7 @@ def test_an_array_that_fits_is_taken() -> None:
         ("w", (2, 4), "f", "These arrays belong to a different classifier: w is (2, 3) where (2, 4) is expected."),
         ("w", (None,), "f", "These arrays belong to a different classifier: w is (2, 3) where (any,) is expected."),
         ("w", (2, 3), INTEGERS, "These arrays belong to a different classifier: w has type float64."),
-        ("nan", (1,), "f", "These arrays are damaged: nan holds NaN or infinities."),
+        ("nan", (1,), "f", "These arrays are damaged: nan contains NaN or infinities."),
     ],
 )
 def test_an_array_that_does_not_fit_is_refused(name: str, shape: tuple[Any, ...], kind: str, line: str) -> None:

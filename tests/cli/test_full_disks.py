@@ -111,7 +111,7 @@ def test_sigterm_is_one_line_and_exit_code_143() -> None:
 
     assert begun.returncode == 143
     assert "Traceback" not in said
-    assert "Go on with it: crowdlogic train --resume -o model" in said.splitlines()[-1]
+    assert "Resume it with crowdlogic train --resume -o model" in said.splitlines()[-1]
     assert not list(Path().rglob("*.part"))
     assert resumed.returncode == 0, resumed.stderr
 

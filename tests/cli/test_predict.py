@@ -144,7 +144,7 @@ def test_gold_of_other_classes_is_not_scored_and_the_items_are_answered(run: Run
     [
         (
             ["predict", "no", "test.csv", "-o", "p.csv"],
-            "no: no config.json in it, so it is not a run. Name a folder that `train` wrote.",
+            "no: contains no config.json, so it is not a run. Name a folder written by `train`.",
         ),
         (
             ["predict", "model", "no.csv", "-o", "p.csv"],

@@ -193,17 +193,17 @@ def test_a_rule_that_contradicts_the_labels_is_named(run: Run, reviews: Simulati
         ([*WORDS[1:], "--vectors", "no.txt"], "no.txt: no such file."),
         (
             [*WORDS[1:], "--model", "kim-cnn", "--set", "classifier.vectors.x=1"],
-            "classifier.vectors: word vectors are data, and no option. Give their file: --vectors FILE.",
+            "classifier.vectors: word vectors cannot be set as an option. Give their file: --vectors FILE.",
         ),
         (
             [*WORDS[1:], "--column", "label=my_tag"],
             "--column label=my_tag: no column 'my_tag' in items.csv, labels.csv.",
         ),
         (["--labels", "l\udcff.csv"], "l\\udcff.csv: the file's name is not UTF-8. Rename the file."),
-        (["--config", "three.toml"], "three.toml: set: 3 given where a table is expected."),
+        (["--config", "three.toml"], "three.toml: set: expected a table, got 3."),
         (["--config", "odd.toml"], "odd.toml: label: unknown option. Did you mean 'labels'?"),
         ([*WORDS[1:], "-o", "no/out"], "no/out: the folder no does not exist. Create it first."),
-        ([*WORDS[1:], "-o", "other"], "other: contains other files and no run. Choose a new or an empty folder."),
+        ([*WORDS[1:], "-o", "other"], "other: contains other files but no run. Choose a new or an empty folder."),
         ([*WORDS[1:], "--table", "Near"], "--table 'Near': write Name=file, such as Similar=similar.csv."),
     ],
 )
@@ -248,7 +248,7 @@ def test_a_folder_that_holds_a_run_is_not_written_over(run: Run, reviews: Simula
     assert (again.code, resumed.code) == (2, 2)
     assert again.err == "crowdlogic: out: contains a completed run. Choose another folder, or remove this one first.\n"
     assert resumed.err == (
-        "crowdlogic: out: this run is done, and there is nothing to resume. Use it with predict, explain or report, or "
+        "crowdlogic: out: this run is already done. Use it with predict, explain or report, or "
         "train into another folder.\n"
     )
     assert {file: file.read_bytes() for file in Path("out").iterdir()} == before
@@ -311,7 +311,7 @@ def test_a_run_killed_in_an_epoch_goes_on_and_ends_the_same(run: Run, many: None
     assert (process.returncode, config["status"]) == (-signal.SIGKILL, "running")
     assert refused.code == 2
     assert refused.err == (
-        "crowdlogic: killed: holds a run that stopped after epoch 2. Go on with it: crowdlogic train --resume -o killed; "
+        "crowdlogic: killed: contains a run that stopped after epoch 2. Resume it with crowdlogic train --resume -o killed; "
         "or name another folder.\n"
     )
     assert unfinished.err == (
@@ -319,8 +319,8 @@ def test_a_run_killed_in_an_epoch_goes_on_and_ends_the_same(run: Run, many: None
     )
     assert other.code == 2
     assert other.err.splitlines()[-1] == (
-        "crowdlogic: killed: its checkpoint is of another fit: not the same items, options. Give what the run was begun "
-        "with, or name another folder."
+        "crowdlogic: killed: the checkpoint belongs to a fit with other items, options. Use those of the interrupted "
+        "run, or name another folder."
     )
     assert resumed.code == 0
     assert [line.split(" of")[0] for line in resumed.err.splitlines() if line.startswith("epoch")] == [
@@ -346,7 +346,7 @@ def test_a_run_killed_in_its_second_pass_goes_on_and_ends_the_same(run: Run, man
     chosen = len(Path("whole/refit.jsonl").read_text().splitlines())
     assert process.returncode == -signal.SIGKILL
     assert refused.err.startswith(
-        f"crowdlogic: killed: holds a run that stopped after epoch {done} of the second pass."
+        f"crowdlogic: killed: contains a run that stopped after epoch {done} of the second pass."
     )
     assert resumed.code == 0
     assert [line.split(":")[0] for line in resumed.err.splitlines() if "epoch " in line.split(":")[0]] == [
@@ -370,7 +370,7 @@ def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(run: Run, many: None) -> N
 
     assert process.returncode == 130
     assert err.splitlines()[-1] == (
-        f"crowdlogic: interrupted after epoch {done}. Go on with it: crowdlogic train --resume -o out"
+        f"crowdlogic: interrupted after epoch {done}. Resume it with crowdlogic train --resume -o out"
     )
     assert "Traceback" not in err
     assert config["status"] == "interrupted"

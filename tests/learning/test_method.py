@@ -220,9 +220,9 @@ def test_what_was_learnt_with_a_pipeline_can_be_pickled_by_those_who_do() -> Non
     [
         (
             make_pipeline(TfidfVectorizer(lowercase=False), LogisticRegression()),
-            r"estimator was Pipeline\(.* and is Pipeline",
+            r"estimator was Pipeline\(.* and is now Pipeline",
         ),
-        ("linear", "name was 'scikit' and is 'linear'"),
+        ("linear", "name was 'scikit' and is now 'linear'"),
     ],
     ids=["pipeline", "linear"],
 )

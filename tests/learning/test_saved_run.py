@@ -241,12 +241,12 @@ def test_the_damage_is_named(whole: Path, tmp_path: Path) -> None:
             load_run(run)
         said[name] = str(refused.value).removeprefix(f"{run}: the run is damaged ")
 
-    end = " Train it again, or bring back the file."
+    end = " Train it again, or restore the file."
     assert said == {
         "annotators": f"(annotators.safetensors: no 'accuracy' for one-coin annotators).{end}",
         "missing": f"(no 'rules').{end}",
         "order": f"(config.json and labels.parquet have the classes in different orders).{end}",
-        "shape": f"(annotators.safetensors: confusion is (2, 2, 2) where (5, 2, 2) is expected).{end}",
+        "shape": f"(annotators.safetensors: confusion has shape (2, 2, 2), expected (5, 2, 2)).{end}",
         "type": f"(crowd.parquet: label contains values that are not integers).{end}",
     }
 
@@ -270,7 +270,7 @@ def test_a_missing_file_is_named_once(whole: Path, tmp_path: Path, file: str) ->
         load_run(run)
 
     path = run / file
-    assert str(refused.value) == f"{path.parent}: no {path.name} in it. The run is damaged, or it is not a run."
+    assert str(refused.value) == f"{path.parent}: {path.name} is missing. The run is damaged, or it is not a run."
 
 
 @pytest.mark.parametrize("bug", [AttributeError, RuntimeError, TypeError, ValueError, KeyError, ZeroDivisionError])

@@ -177,7 +177,7 @@ def test_a_second_process_in_the_same_run_is_refused_and_changes_nothing(tmp_pat
     train_run(tmp_path / "run", method, given, callback=another)
 
     assert refused == [
-        f"{tmp_path / 'run'}: another process is training this run. Wait until it ends, or name another folder."
+        f"{tmp_path / 'run'}: another process is training this run. Wait until it ends, or choose another folder."
     ]
     same(load_run(tmp_path / "run"), train_run(tmp_path / "alone", method, given))
 
@@ -228,7 +228,7 @@ def test_a_run_is_not_gone_on_with_something_else(tmp_path: Path, change: dict[s
         train_run(tmp_path / "run", method, reviews(**change), resume=True)
 
     assert str(refused.value) == (
-        f"{tmp_path / 'run'}: its checkpoint is of another fit: not the same {what}. Give what the run was begun with, "
+        f"{tmp_path / 'run'}: the checkpoint belongs to a fit with other {what}. Use those of the interrupted run, "
         f"or name another folder."
     )
 
@@ -323,7 +323,7 @@ def test_a_run_is_not_resumed_with_another_word_list(tmp_path: Path) -> None:
         )
 
     (tmp_path / "words.txt").write_text("good\nbad\n")
-    with pytest.raises(OptionError, match="its checkpoint is of another fit: not the same word lists"):
+    with pytest.raises(OptionError, match="the checkpoint belongs to a fit with other word lists"):
         train_run(tmp_path / "run", method, reviews(rules=read_rules(tmp_path / "my.rules")), resume=True)
     (tmp_path / "words.txt").write_text("good\n")
     train_run(tmp_path / "run", method, reviews(rules=read_rules(tmp_path / "my.rules")), resume=True)

@@ -195,8 +195,8 @@ def test_a_checkpoint_of_another_fit_is_refused_by_what_differs(tmp_path: Path) 
         keeper(tmp_path, {"labels": "other", "options": "2", "rules": "3"}).load()
 
     assert str(refused.value) == (
-        f"{tmp_path}: its checkpoint is of another fit: not the same labels, rules. Give what the run was begun with, "
-        f"or name another folder."
+        f"{tmp_path}: the checkpoint belongs to a fit with other labels, rules. Use those of the interrupted run, "
+        "or name another folder."
     )
 
 
@@ -204,7 +204,7 @@ def test_a_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
     keeper(tmp_path).save(*epoch(2, 1))
     (tmp_path / "checkpoint" / "last-0002.safetensors").unlink()
 
-    with pytest.raises(MissingDataError, match=r"no last-0002.safetensors in it. The run is damaged"):
+    with pytest.raises(MissingDataError, match=r"last-0002.safetensors is missing. The run is damaged"):
         keeper(tmp_path).load()
     (tmp_path / "checkpoint" / "state.json").write_text("[1]")
     with pytest.raises(FormatError, match=r"state.json: is not a checkpoint. Remove the run and start over."):
@@ -320,7 +320,7 @@ def test_a_flipped_bit_in_a_checkpoint_is_noticed(tmp_path: Path, name: str) -> 
     path.write_bytes(content)
 
     with pytest.raises(
-        FormatError, match=f"{name}: (is not the file that was written|is not valid JSON|is not a checkpoint)"
+        FormatError, match=f"{name}: (the file has changed since it was written|is not valid JSON|is not a checkpoint)"
     ):
         keeper(tmp_path).load()
 
@@ -333,7 +333,9 @@ def test_a_link_in_the_place_of_the_checkpoint_is_neither_followed_nor_emptied(t
     (run / "checkpoint").symlink_to(outside)
 
     for attempt in (lambda: keeper(run).save(*epoch(1, 1)), lambda: keeper(run).load()):
-        with pytest.raises(FormatError, match=r"checkpoint in it is a symbolic link\. A run holds files of its own"):
+        with pytest.raises(
+            FormatError, match=r"checkpoint in it is a symbolic link\. A run may only contain regular files"
+        ):
             attempt()
     keeper(run).remove()
 
@@ -379,10 +381,10 @@ def test_a_state_without_a_sound_trace_is_refused(tmp_path: Path, trace: Any) ->
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"prior": None}, "the checkpoint contains confusion where confusion, prior are expected"),
-        ({"more": np.zeros(1)}, "the checkpoint contains confusion, prior, more where confusion, prior are expected"),
-        ({"prior": np.zeros(3)}, r"prior is float64 \(3,\) where float64 \(2,\) is expected"),
-        ({"prior": np.zeros(2, np.float32)}, r"prior is float32 \(2,\) where float64 \(2,\) is expected"),
+        ({"prior": None}, "the checkpoint contains confusion, but confusion, prior are expected"),
+        ({"more": np.zeros(1)}, "the checkpoint contains confusion, prior, more, but confusion, prior are expected"),
+        ({"prior": np.zeros(3)}, r"prior is float64 \(3,\), expected float64 \(2,\)"),
+        ({"prior": np.zeros(2, np.float32)}, r"prior is float32 \(2,\), expected float64 \(2,\)"),
         ({"prior": np.array([np.nan, 1])}, "prior contains NaN or infinities"),
         ({"prior": np.array([1e300, 1])}, "prior contains NaN or infinities"),
         ({"prior": np.array([-1.0, 1])}, "prior contains negative numbers"),

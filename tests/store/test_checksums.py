@@ -52,8 +52,11 @@ def test_a_changed_file_and_a_missing_one_are_named(tmp_path: Path) -> None:
         check_checksums(tmp_path)
 
     path = tmp_path / "tables" / "b c.txt"
-    assert str(changed.value) == f"{path}: is not the file that was written (its SHA-256 differs). The run is damaged."
-    assert str(missing.value) == f"{path.parent}: no b c.txt in it. The run is damaged, or it is not a run."
+    assert (
+        str(changed.value)
+        == f"{path}: the file has changed since it was written (its SHA-256 differs). The run is damaged."
+    )
+    assert str(missing.value) == f"{path.parent}: b c.txt is missing. The run is damaged, or it is not a run."
 
 
 @pytest.mark.parametrize(

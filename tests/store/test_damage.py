@@ -39,7 +39,7 @@ def test_what_was_checked_names_the_run(problem: CrowdLogicError) -> None:
     with pytest.raises(FormatError) as refused, reading("my/run"):
         raise problem
 
-    assert str(refused.value) == "my/run: the run is damaged (x is 3). Train it again, or bring back the file."
+    assert str(refused.value) == "my/run: the run is damaged (x is 3). Train it again, or restore the file."
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_null_is_no_number_again() -> None:
     ("noted", "line"),
     [
         ({"a": "x", "b": 1}, "scores: a is 'x'"),
-        ({"a": 1}, "scores has a where a, b are expected"),
-        ({"a": 1, "b": 1, "c": 1}, "scores has a, b, c where a, b are expected"),
+        ({"a": 1}, "scores contains a, but a, b are expected"),
+        ({"a": 1, "b": 1, "c": 1}, "scores contains a, b, c, but a, b are expected"),
         (3, "scores is 3"),
     ],
 )
@@ -119,4 +119,4 @@ def test_another_shape_is_refused() -> None:
     with pytest.raises(InvalidValueError) as refused:
         require_shape(np.zeros((2, 3)), (3, 2), "q")
 
-    assert str(refused.value) == "q is (2, 3) where (3, 2) is expected"
+    assert str(refused.value) == "q has shape (2, 3), expected (3, 2)"

@@ -102,22 +102,22 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
             {"classifier": {"ridges": 3}},
             "classifier.ridges: unknown option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits, idf_power, ngram_weight.",
         ),
-        ({"classifier": {"ridge": "much"}}, "classifier.ridge: 'much' given where a number is expected."),
-        ({"projector": {"strength": True}}, "projector.strength: True given where a number is expected."),
-        ({"classifier": {"steps": 1.5}}, "classifier.steps: 1.5 given where a whole number is expected."),
-        ({"classifier": {"steps": True}}, "classifier.steps: True given where a whole number is expected."),
-        ({"classifier": 3}, "classifier: 3 given where a name, or a table with a name, is expected."),
+        ({"classifier": {"ridge": "much"}}, "classifier.ridge: expected a number, got 'much'."),
+        ({"projector": {"strength": True}}, "projector.strength: expected a number, got True."),
+        ({"classifier": {"steps": 1.5}}, "classifier.steps: expected an integer, got 1.5."),
+        ({"classifier": {"steps": True}}, "classifier.steps: expected an integer, got True."),
+        ({"classifier": 3}, "classifier: expected a name, or a table with a name; got 3."),
         (
             {"classifier": "liner"},
             f"No classifier is called 'liner'. Did you mean 'linear'? There are {', '.join(CLASSIFIERS)}.",
         ),
         ({"loss": "annotator"}, "loss: expected one of plain, annotators; got 'annotator'. Did you mean 'annotators'?"),
-        ({"learn_weights": "yes"}, "learn_weights: 'yes' given where true or false is expected."),
-        ({"limits": {"held_out": 0.1}}, "limits.held_out: 0.1 given where a table or none is expected."),
-        ({"projector": {"strength": None}}, "projector.strength: None given where a number is expected."),
+        ({"learn_weights": "yes"}, "learn_weights: expected true or false, got 'yes'."),
+        ({"limits": {"held_out": 0.1}}, "limits.held_out: expected a table or none, got 0.1."),
+        ({"projector": {"strength": None}}, "projector.strength: expected a number, got None."),
         (
             {"projector": {"transitions": {"classes": ["a"]}}},
-            "projector.transitions: there is no probability in it. It needs classes, probability, start.",
+            "projector.transitions: probability is missing. Required are classes, probability, start.",
         ),
         ({"limits": {"held_out": {"share": 2.0}}}, "held-out share must lie between 0 and 1, got 2.0."),
     ],
@@ -160,11 +160,11 @@ def test_a_nested_dataclass_that_is_not_there_yet_is_made() -> None:
 @pytest.mark.parametrize(
     ("grid", "line"),
     [
-        ({"corners": [[1.0]]}, "grid: there is no names in it. It needs corners, names."),
-        ({"corners": [[1.0], [1.0, 2.0]], "names": []}, "grid.corners: [[1.0], [1.0, 2.0]] given where a list is expected."),
-        ({"corners": [["x"]], "names": []}, "grid.corners: [['x']] given where a list is expected."),
-        ({"corners": 3, "names": []}, "grid.corners: 3 given where a list is expected."),
-        ({"corners": [1.0], "names": [1.5]}, "grid.names: [1.5] given where a list is expected."),
+        ({"corners": [[1.0]]}, "grid: names is missing. Required are corners, names."),
+        ({"corners": [[1.0], [1.0, 2.0]], "names": []}, "grid.corners: expected a list, got [[1.0], [1.0, 2.0]]."),
+        ({"corners": [["x"]], "names": []}, "grid.corners: expected a list, got [['x']]."),
+        ({"corners": 3, "names": []}, "grid.corners: expected a list, got 3."),
+        ({"corners": [1.0], "names": [1.5]}, "grid.names: expected a list, got [1.5]."),
         ({"corners": [1.0], "names": [], "sizes": 3}, "grid.sizes: unknown option. Did you mean 'size'?"),
     ],
 )  # fmt: skip
@@ -179,4 +179,4 @@ def test_a_name_that_is_no_text_is_refused() -> None:
     with pytest.raises(OptionError) as refused:
         decode_options(LogicLNCL(), {"classifier": {"name": 3}})
 
-    assert str(refused.value) == "classifier: {'name': 3} given where a name, or a table with a name, is expected."
+    assert str(refused.value) == "classifier: expected a name, or a table with a name; got {'name': 3}."

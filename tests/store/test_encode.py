@@ -68,7 +68,7 @@ def test_the_first_difference_is_named_and_what_was_not_stored_is_none() -> None
     stored = {"name": "a", "depth": 2, "part": {"name": "P of Python"}}
 
     assert find_difference(stored, {"name": "a", "depth": 2, "part": {"name": "P of Python", "shown": "P()"}}) is None
-    assert find_difference(stored, {**stored, "depth": 3}) == "depth was 2 and is 3"
-    assert find_difference(stored, {"name": "b"}) == "name was 'a' and is 'b'"
+    assert find_difference(stored, {**stored, "depth": 3}) == "depth was 2 and is now 3"
+    assert find_difference(stored, {"name": "b"}) == "name was 'a' and is now 'b'"
     shown = {"name": "P of Python", "shown": "P(1)"}
-    assert find_difference({"part": shown}, {"part": {**shown, "shown": "P(2)"}}) == ("part was P(1) and is P(2)")
+    assert find_difference({"part": shown}, {"part": {**shown, "shown": "P(2)"}}) == ("part was P(1) and is now P(2)")

@@ -75,7 +75,7 @@ def changed(**names: object) -> bytes:
 
 
 def test_a_folder_without_an_estimate_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingDataError, match=r"no estimate\.safetensors in it, so it holds no estimate"):
+    with pytest.raises(MissingDataError, match=r"contains no estimate\.safetensors, so it is not an estimate"):
         load_estimate(tmp_path)
 
 
@@ -85,7 +85,7 @@ def test_a_folder_without_an_estimate_is_named(tmp_path: Path) -> None:
         ("estimate.json", b"{", "is not valid JSON"),
         ("estimate.json", b"[1]", "is not an estimate of version 1"),
         ("estimate.json", json.dumps({"version": 2}).encode(), "is not an estimate of version 1"),
-        ("estimate.safetensors", b"rubbish", "holds no arrays"),
+        ("estimate.safetensors", b"rubbish", "cannot be read as safetensors"),
         ("estimate.json", changed(method=3), "is not an estimate of version 1"),
         ("estimate.json", changed(classes="xy"), "is not an estimate of version 1"),
         ("estimate.json", changed(items=None), "is not an estimate of version 1"),
@@ -111,26 +111,26 @@ def test_a_missing_array_is_named(tmp_path: Path, missing: str) -> None:
     with pytest.raises(FormatError) as refused:
         load_estimate(tmp_path)
 
-    assert str(refused.value) == f"{path}: holds no {missing}. Save the estimate again."
+    assert str(refused.value) == f"{path}: {missing} is missing. Save the estimate again."
 
 
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("beliefs", lambda a: a[:1], r"beliefs is \(1, 3\) where"),
-        ("beliefs", lambda a: np.full_like(a, np.nan), "beliefs holds NaN or infinities"),
+        ("beliefs", lambda a: a[:1], r"beliefs has shape \(1, 3\), expected"),
+        ("beliefs", lambda a: np.full_like(a, np.nan), "beliefs contains NaN or infinities"),
         ("beliefs", lambda a: -a, "beliefs contains values that are not probabilities"),
-        ("beliefs", lambda a: a * 0.5, "beliefs holds probabilities that do not sum to one"),
-        ("beliefs", lambda a: a.astype(np.int64), "beliefs holds int64 where numbers with a fraction are expected"),
+        ("beliefs", lambda a: a * 0.5, "beliefs contains probabilities that do not sum to one"),
+        ("beliefs", lambda a: a.astype(np.int64), "beliefs has type int64, expected floating-point numbers"),
         ("answer", lambda a: a + 100, "answer contains values that are not from -1 to 2"),
-        ("answer", lambda a: a.astype(np.float64), "answer holds float64 where whole numbers are expected"),
-        ("answer", lambda a: a[:, None], "answer is"),
-        ("confusion", lambda a: a[:, :1], "confusion is"),
+        ("answer", lambda a: a.astype(np.float64), "answer has type float64, expected integers"),
+        ("answer", lambda a: a[:, None], "answer has shape"),
+        ("confusion", lambda a: a[:, :1], "confusion has shape"),
         ("confusion", lambda a: a + 1e9, "confusion contains values that are not probabilities"),
-        ("prior", lambda a: a[:1], "prior is"),
-        ("trace", lambda a: a[:, None], "trace is"),
-        ("trace", lambda a: np.full_like(a, np.inf), "trace holds infinities"),
-        ("parameters.x", lambda a: np.zeros(3, dtype=np.uint8), "parameters.x holds uint8"),
+        ("prior", lambda a: a[:1], "prior has shape"),
+        ("trace", lambda a: a[:, None], "trace has shape"),
+        ("trace", lambda a: np.full_like(a, np.inf), "trace contains infinities"),
+        ("parameters.x", lambda a: np.zeros(3, dtype=np.uint8), "parameters.x has type uint8"),
     ],
 )
 def test_an_array_that_holds_what_it_may_not_is_refused(

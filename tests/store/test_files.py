@@ -140,8 +140,8 @@ DEEP = b"[" * 100_000
         (get_json, DEEP, "is not valid JSON (it is nested too deeply"),
         (get_lines, b"{}\n{", "a line is not valid JSON (Expecting property name"),
         (get_lines, DEEP, "a line is not valid JSON (it is nested too deeply"),
-        (get_arrays, b"{", "holds no arrays (Error while deserializing header"),
-        (get_arrays, b"", "holds no arrays (Error while deserializing header"),
+        (get_arrays, b"{", "cannot be read as safetensors (Error while deserializing header"),
+        (get_arrays, b"", "cannot be read as safetensors (Error while deserializing header"),
         (get_table, b"{", "cannot be read as a Parquet file ("),
         (get_table, b"", "cannot be read as a Parquet file ("),
     ],
@@ -163,4 +163,4 @@ def test_a_missing_file_is_named(tmp_path: Path, reader: Any) -> None:
     with pytest.raises(MissingDataError) as refused:
         reader(tmp_path / "file")
 
-    assert str(refused.value) == f"{tmp_path}: no file in it. The run is damaged, or it is not a run."
+    assert str(refused.value) == f"{tmp_path}: file is missing. The run is damaged, or it is not a run."

@@ -56,7 +56,8 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
         read_config(tmp_path)
 
     assert (
-        str(refused.value) == f"{tmp_path}: no config.json in it, so it is not a run. Name a folder that `train` wrote."
+        str(refused.value)
+        == f"{tmp_path}: contains no config.json, so it is not a run. Name a folder written by `train`."
     )
 
 

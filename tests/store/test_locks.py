@@ -36,7 +36,7 @@ def test_a_run_that_stopped_is_gone_on_with_when_asked(tmp_path: Path) -> None:
             claim(tmp_path / status, resume=False)
 
         assert str(refused.value) == (
-            f"{tmp_path / status}: holds a run that stopped after epoch 3. Go on with it: crowdlogic train --resume "
+            f"{tmp_path / status}: contains a run that stopped after epoch 3. Resume it with crowdlogic train --resume "
             f"-o {tmp_path / status}; or name another folder."
         )
 
@@ -55,11 +55,10 @@ def test_what_is_someone_elses_is_refused(tmp_path: Path, resume: bool) -> None:
         said[name] = str(refused.value).removeprefix(f"{tmp_path}/")
 
     assert said == {
-        "done": "done: this run is done, and there is nothing to resume. Use it with predict, explain or report, or train "
-        "into another folder."
+        "done": "done: this run is already done. Use it with predict, explain or report, or train into another folder."
         if resume
         else "done: contains a completed run. Choose another folder, or remove this one first.",
-        "other": "other: contains other files and no run. Choose a new or an empty folder.",
+        "other": "other: contains other files but no run. Choose a new or an empty folder.",
         "file": "file: is a file. Name a folder for the run.",
         "no/run": f"no/run: the folder {tmp_path}/no does not exist. Create it first.",
     }

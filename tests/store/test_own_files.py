@@ -43,12 +43,12 @@ def test_a_link_anywhere_is_refused(tmp_path: Path, name: str) -> None:
         check_own_files(run, FOLDERS)
 
     assert str(refused.value) == (
-        f"{run}: {name} in it is a symbolic link. A run holds files of its own and nothing else: remove it, or take "
+        f"{run}: {name} in it is a symbolic link. A run may only contain regular files: remove it, or use "
         f"another copy of the run."
     )
 
 
-@pytest.mark.parametrize(("name", "what"), [("pipe", "no regular file"), ("words/pipe", "no regular file")])
+@pytest.mark.parametrize(("name", "what"), [("pipe", "not a regular file"), ("words/pipe", "not a regular file")])
 def test_a_pipe_is_refused(tmp_path: Path, name: str, what: str) -> None:
     run = made(tmp_path)
     os.mkfifo(run / name)

@@ -107,7 +107,7 @@ def test_packed_rules_are_read_as_they_were_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        ({"tables": {"../../secret": "x"}}, "'../../secret' cannot name a table"),
+        ({"tables": {"../../secret": "x"}}, "'../../secret' is not a valid table name"),
         ({"tables": {"Near": 3}}, "rules: Near is 3"),
         ({"tables": 3}, "rules: tables is 3"),
         ({"functions": [3]}, "rules: functions is 3"),

@@ -60,7 +60,7 @@ def test_what_is_left_out_has_its_default() -> None:
         ({"scores": []}, "row: scores is []"),
         ({"scores": {"dev": "x"}}, "row: scores: dev is 'x'"),
         ({"best": 1}, "row: best is 1"),
-        ({"more": 1}, "row: there is no such thing as 'more'"),
+        ({"more": 1}, "row: unknown entry 'more'"),
     ],
 )
 def test_a_value_that_does_not_fit_is_named(change: dict[str, Any], line: str) -> None:

@@ -148,7 +148,7 @@ def test_a_table_of_items_that_does_not_fit_is_refused(corpus: Corpus, change: C
     [
         (lambda table: table.drop("answer"), "labels.parquet: no column 'answer'"),
         (lambda table: table.drop("rules_y"), "labels.parquet: no column 'rules_y'"),
-        (lambda table: table.reverse(), "labels.parquet and items.parquet are not of the same items"),
+        (lambda table: table.reverse(), "labels.parquet and items.parquet have different items"),
         (lambda table: table.select(table.columns[::-1]), "config.json and labels.parquet have the classes in different orders"),
         (lambda table: table.with_columns(p_x=pl.lit("x")), "labels.parquet: p_x contains values that are not probabilities"),
         (lambda table: table.with_columns(p_x=pl.lit(None, pl.Float64)), "labels.parquet: p_x contains values that are not probabilities"),

@@ -168,7 +168,8 @@ def test_a_run_that_is_not_done_or_none_at_all_is_one_line(tmp_path: Path) -> No
     )
     assert str(other.value) == f"{tmp_path}/config.json: is not a run of version 3. Train it again with this version."
     assert (
-        str(nothing.value) == f"{tmp_path}: no config.json in it, so it is not a run. Name a folder that `train` wrote."
+        str(nothing.value)
+        == f"{tmp_path}: contains no config.json, so it is not a run. Name a folder written by `train`."
     )
 
 
@@ -211,7 +212,7 @@ def test_a_changed_number_in_a_file_of_arrays_is_damage(tmp_path: Path, file: st
         read_run(tmp_path)
 
     assert str(refused.value) == (
-        f"{tmp_path / file}: is not the file that was written (its SHA-256 differs). The run is damaged."
+        f"{tmp_path / file}: the file has changed since it was written (its SHA-256 differs). The run is damaged."
     )
 
 
@@ -234,7 +235,7 @@ def test_a_missing_file_of_arrays_is_named(tmp_path: Path, file: str) -> None:
     with pytest.raises(MissingDataError) as refused:
         read_run(tmp_path)
 
-    assert str(refused.value) == f"{tmp_path}: no {file} in it. The run is damaged, or it is not a run."
+    assert str(refused.value) == f"{tmp_path}: {file} is missing. The run is damaged, or it is not a run."
 
 
 @pytest.mark.parametrize(
@@ -283,7 +284,7 @@ def test_the_crowd_of_another_run_is_noticed(tmp_path: Path) -> None:
         write_run(tmp_path / name, record)
     (tmp_path / "two" / "annotators.parquet").replace(tmp_path / "one" / "annotators.parquet")
 
-    with pytest.raises(FormatError, match=r"annotators.parquet: is not the file that was written"):
+    with pytest.raises(FormatError, match=r"annotators.parquet: the file has changed since it was written"):
         read_run(tmp_path / "one")
 
 
@@ -310,7 +311,7 @@ def test_an_infinite_number_in_a_run_is_damage(tmp_path: Path, file: str, conten
     (tmp_path / file).write_text(content)
     reseal(tmp_path)
 
-    with pytest.raises(FormatError, match=f"{file} holds an infinite number"):
+    with pytest.raises(FormatError, match=f"{file} contains an infinite number"):
         read_run(tmp_path)
 
 
@@ -320,5 +321,5 @@ def test_an_infinite_confusion_is_damage(tmp_path: Path) -> None:
     put_arrays(tmp_path / "annotators.safetensors", arrays | {"confusion": np.full_like(arrays["confusion"], np.inf)})
     reseal(tmp_path)
 
-    with pytest.raises(FormatError, match="confusion holds infinities"):
+    with pytest.raises(FormatError, match="confusion contains infinities"):
         read_run(tmp_path)

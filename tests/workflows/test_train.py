@@ -73,7 +73,7 @@ def test_an_interrupt_is_an_error_that_says_how_to_go_on(trained: Trained, tmp_p
 
     assert seen == [(1, 3)]
     assert str(caught.value) == (
-        f"interrupted after epoch 1. Go on with it: crowdlogic train --resume -o {tmp_path / 'run'}"
+        f"interrupted after epoch 1. Resume it with crowdlogic train --resume -o {tmp_path / 'run'}"
     )
     resumed = prepare_training(TrainOptions(), tmp_path / "run", resume=True).train()
     assert resumed.figures()["scores"] == trained.outcome.figures()["scores"]

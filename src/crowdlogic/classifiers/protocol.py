@@ -399,7 +399,7 @@ def saved_array(arrays: Arrays, name: str, shape: tuple[int | None, ...], *, kin
     if found.dtype.kind not in kind:
         raise _foreign_array(f"{name} has type {found.dtype}")
     if found.dtype.kind == "f" and not np.isfinite(found).all():
-        raise FormatError(f"These arrays are damaged: {name} holds NaN or infinities.")
+        raise FormatError(f"These arrays are damaged: {name} contains NaN or infinities.")
     return np.asarray(found)
 
 

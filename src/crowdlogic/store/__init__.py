@@ -1,7 +1,7 @@
-"""What crowdlogic keeps on disk: estimates, checkpoints, and run directories. No pickle, nothing that can run.
+"""Files of crowdlogic: estimates, checkpoints and runs. No pickle, and nothing that can be executed.
 
-The store holds plain data (arrays, tables, mappings) and knows neither learning nor rules: what is saved hands itself
-over as plain data, and is rebuilt from it.
+The store reads and writes plain data (arrays, tables, mappings) and does not depend on learning or rules. Other
+packages convert their objects to plain data and back.
 
     files        one codec: JSON, JSON lines, named arrays (safetensors) and tables (Parquet), each written whole
     damage       validation of what a file holds, and the error for a damaged run

@@ -1,4 +1,4 @@
-"""Checkpoints: a fit that was killed resumes from its last state and ends with the same result.
+"""Checkpoints: a fit that was killed resumes from its last state, and its result is the same as without interruption.
 
 `StateCheckpoint` is one file: a state of named arrays and the trace so far. `RunCheckpoint` is a folder in a run: the
 last epoch, the best one and a note. In the folder, new files have new names; state.json, which names them, is replaced
@@ -59,29 +59,29 @@ from crowdlogic.store.files import (
 STATE_PREFIX, TRACE, OWNER, CHECKSUM = "state.", "trace", "owner", "sha256"
 START_OVER = "Remove it to start over."
 LARGEST = 1e100
-"""No parameter of a fit is anywhere near this."""
+"""Upper bound of the parameters of a fit, for validation."""
 
 
 @dataclass(frozen=True)
 class StateCheckpoint:
-    """File with a state and the trace so far.
+    """File with the state of a fit and its trace.
 
     Attributes:
         path: The file.
-        owner: The digest of what the fit depends on.
+        owner: Digest of everything that the fit depends on.
     """
 
     path: Path
     owner: str
 
     def write(self, state: State, trace: list[float]) -> None:
-        """Replace the checkpoint in one move: a kill leaves the old one or the new one, never half of one."""
+        """Replace the checkpoint atomically, so that a kill leaves either the old or the new one."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         arrays = {f"{STATE_PREFIX}{name}": array for name, array in state.items()} | {TRACE: np.array(trace)}
         put_arrays(self.path, arrays, metadata={OWNER: self.owner, CHECKSUM: arrays_sha256(arrays)})
 
     def read(self) -> tuple[State, list[float]] | None:
-        """Return the state and the trace, or None when there is no checkpoint yet."""
+        """Return the state and the trace; None if there is no checkpoint yet."""
         if not self.path.exists():
             return None
         try:
@@ -103,23 +103,23 @@ class StateCheckpoint:
         return {name.removeprefix(STATE_PREFIX): array for name, array in arrays.items()}, trace.tolist()
 
     def require_like(self, state: State, expected: State, *, signed: bool) -> None:
-        """Refuse a state that a fit cannot go on from: other arrays than it begins with, or numbers that it never has.
+        """Raise an error for a state from which a fit cannot resume: other arrays, or impossible numbers.
 
         Args:
-            state: The state that was read.
-            expected: The state that the fit would begin with.
-            signed: Whether a parameter of the method may be negative.
+            state: The state from the checkpoint.
+            expected: The initial state of the fit.
+            signed: Whether parameters of the method may be negative.
         """
         if state.keys() != expected.keys():
             raise FormatError(
-                f"{self.path}: the checkpoint contains {name_list(state)} where {name_list(expected)} are expected. "
+                f"{self.path}: the checkpoint contains {name_list(state)}, but {name_list(expected)} are expected. "
                 f"{START_OVER}"
             )
         for name, array in state.items():
             if (array.shape, array.dtype) != (expected[name].shape, expected[name].dtype):
                 raise FormatError(
-                    f"{self.path}: in the checkpoint {name} is {array.dtype} {array.shape} where "
-                    f"{expected[name].dtype} {expected[name].shape} is expected. {START_OVER}"
+                    f"{self.path}: in the checkpoint {name} is {array.dtype} {array.shape}, expected "
+                    f"{expected[name].dtype} {expected[name].shape}. {START_OVER}"
                 )
             if not np.isfinite(array).all() or np.abs(array).max(initial=0) > LARGEST:
                 raise FormatError(f"{self.path}: in the checkpoint {name} contains NaN or infinities. {START_OVER}")
@@ -127,7 +127,7 @@ class StateCheckpoint:
                 raise FormatError(f"{self.path}: in the checkpoint {name} contains negative numbers. {START_OVER}")
 
     def remove(self) -> None:
-        """Remove the checkpoint: the fit is done."""
+        """Remove the checkpoint after the fit is done."""
         self.path.unlink(missing_ok=True)
 
 
@@ -135,24 +135,24 @@ STATE, FIXED_FILE = "state.json", "fixed.safetensors"
 OWN_FILE = re.compile(r"(?:best|last)-[0-9]{4,9}\.safetensors")
 RESTART = "Remove the run and start over."
 FIXED = "fixed"
-"""An array with this among the dotted parts of its name, such as classifier.fixed.words, never changes."""
+"""Part of the dotted names of arrays that never change, such as classifier.fixed.words."""
 
 Loaded: TypeAlias = tuple[NamedArrays, NamedArrays, Mapping[str, Any]]
-"""The arrays of the last epoch, those of the best one, and the note."""
+"""Arrays of the last epoch, arrays of the best epoch, and the note."""
 
 
 @dataclass(eq=False)
 class RunCheckpoint:
-    """The checkpoint of a run in a folder of its own, and the history beside it.
+    """Checkpoint of a run, stored in a subfolder, and its history.
 
     Attributes:
-        folder: The run.
-        owner: The digests of what the fit depends on by the name of each part: labels, items, options, ...
-        begin: Called before the first checkpoint is written, to note what the run is.
+        folder: Folder of the run.
+        owner: Digests of the parts that the fit depends on, by name: labels, items, options, ...
+        begin: Function called before the first checkpoint is written, which writes the description of the run.
         check: Function called with the content of a checkpoint before the fit resumes; it raises an error if the
             content is invalid.
-        name: The checkpoint's folder in the run.
-        history: The file of the history.
+        name: Name of the checkpoint's folder in the run.
+        history: Name of the file of the history.
     """
 
     folder: Path
@@ -167,11 +167,11 @@ class RunCheckpoint:
 
     @property
     def place(self) -> Path:
-        """Where the checkpoint is."""
+        """Folder of the checkpoint."""
         return self.folder / self.name
 
     def second(self) -> RunCheckpoint:
-        """Return the checkpoint of the second pass: the first one's stays, since it knows how many epochs there are."""
+        """Return the checkpoint of the second pass; the first one is kept, since it determines the number of epochs."""
         return replace(self, begin=None, name=REFIT_CHECKPOINT, history=REFIT_HISTORY)
 
     def save(self, last: Arrays, best: Arrays, note: Mapping[str, Any]) -> None:
@@ -194,7 +194,7 @@ class RunCheckpoint:
         self._remove_all_but({STATE, FIXED_FILE, *files.values()})
 
     def load(self) -> Loaded | None:
-        """Return the last epoch, the best one and the note; None when there is nothing yet."""
+        """Return the last epoch, the best epoch and the note; None if there is no checkpoint yet."""
         if not (self.place / STATE).is_file():
             return None
         with reading(self.folder):
@@ -202,7 +202,7 @@ class RunCheckpoint:
             return self._read(self._unseal(get_json(self.place / STATE)))
 
     def _unseal(self, sealed: Any) -> Any:
-        """Return what `_seal` wrapped, if it is the same to the bit."""
+        """Return the content wrapped by `_seal`, after verifying its checksum."""
         content = self._entry(sealed, "content", dict)
         if self._entry(sealed, CHECKSUM, str) != sha256(_dump(content)):
             raise FormatError(f"{self.place / STATE}: {OTHER_FILE} {RESTART}")
@@ -230,18 +230,18 @@ class RunCheckpoint:
         return stored[name]
 
     def _check_files(self, names: set[str], checksums: Mapping[str, Any]) -> None:
-        """Raise unless the files of arrays are byte by byte those that were written."""
+        """Raise an error unless the files of arrays are unchanged."""
         for name in sorted(names):
             if (self.place / name).is_file() and file_sha256(self.place / name) != checksums.get(name):
                 raise FormatError(f"{self.place / name}: {OTHER_FILE} {RESTART}")
             self._checksums[name] = str(checksums.get(name))
 
     def remove(self) -> None:
-        """Remove the checkpoint: the run is done."""
+        """Remove the checkpoint after the run is done."""
         remove_checkpoint_files(self.place)
 
     def _write_first(self, last: Arrays) -> None:
-        """Write the config of the run, and the arrays that never change."""
+        """Write the configuration of the run, and the arrays that never change."""
         if self.begin is not None:
             self.begin()
         self._put(FIXED_FILE, {name: array for name, array in last.items() if _is_fixed(name)})
@@ -254,8 +254,8 @@ class RunCheckpoint:
         differing = [part for part in {**self.owner, **owner} if owner.get(part) != self.owner.get(part)]
         if differing:
             raise OptionError(
-                f"{self.folder}: its checkpoint is of another fit: not the same {name_list(differing)}. Give what "
-                f"the run was begun with, or name another folder."
+                f"{self.folder}: the checkpoint belongs to a fit with other {name_list(differing)}. Use those of the "
+                f"interrupted run, or name another folder."
             )
 
     def _remove_all_but(self, kept: set[str]) -> None:
@@ -263,19 +263,19 @@ class RunCheckpoint:
 
 
 def remove_checkpoint_files(place: Path) -> None:
-    """Remove the files of a checkpoint, and its folder unless something else is in it."""
+    """Remove the files of a checkpoint, and its folder unless it contains other files."""
     remove_own_files(place, _is_own)
     if place.is_dir() and not place.is_symlink() and not any(place.iterdir()):
         place.rmdir()
 
 
 def _is_own(name: str) -> bool:
-    """Return whether a file of a checkpoint has this name."""
+    """Return whether this is the name of a file of a checkpoint."""
     return name in (STATE, FIXED_FILE) or OWN_FILE.fullmatch(name) is not None
 
 
 def _seal(content: Mapping[str, Any]) -> bytes:
-    """Return JSON with its own checksum. NaN stays NaN, where `put_json` would make null out of it."""
+    """Return JSON with its checksum. NaN is preserved, whereas `put_json` would write null."""
     plain = json.loads(_dump(content))
     return _dump({CHECKSUM: sha256(_dump(plain)), "content": plain})
 
@@ -292,15 +292,15 @@ def _is_fixed(name: str) -> bool:
     return FIXED in name.split(".")
 
 
-# Which folder a run may write to: a new or an empty one, or its own. It never touches anything else.
+# Folders that a run may write to: a new or empty folder, or that of the run itself. Other folders are never changed.
 
 
 def check_claimable(folder: Path, *, resume: bool) -> None:
-    """Refuse a folder that a run may not write to; nothing is touched.
+    """Raise an error for a folder that a run may not write to, without changing anything.
 
     Args:
-        folder: The run's folder; its parent must be there.
-        resume: Whether to resume the run that is there.
+        folder: Folder of the run; its parent must exist.
+        resume: Whether to resume the run in the folder.
     """
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"{folder}: is a file. Name a folder for the run.")
@@ -312,37 +312,37 @@ def check_claimable(folder: Path, *, resume: bool) -> None:
     if _is_stillborn(folder):
         return
     if not is_run(folder):
-        raise OptionError(f"{folder}: contains other files and no run. Choose a new or an empty folder.")
+        raise OptionError(f"{folder}: contains other files but no run. Choose a new or an empty folder.")
     if read_config(folder)["status"] == Status.done:
         if resume:
             raise OptionError(
-                f"{folder}: this run is done, and there is nothing to resume. Use it with predict, explain or report, "
+                f"{folder}: this run is already done. Use it with predict, explain or report, "
                 f"or train into another folder."
             )
         raise OptionError(f"{folder}: contains a completed run. Choose another folder, or remove this one first.")
     if not resume:
         raise OptionError(
-            f"{folder}: holds a run that stopped after {last_epoch(folder)}. Go on with it: crowdlogic train "
+            f"{folder}: contains a run that stopped after {last_epoch(folder)}. Resume it with crowdlogic train "
             f"--resume -o {folder}; or name another folder."
         )
 
 
 def claim(folder: Path, *, resume: bool) -> None:
-    """Make sure that a run may write here; the folder is made when it is not there."""
+    """Create the folder of a run if needed, after checking that the run may write to it."""
     check_claimable(folder, resume=resume)
     folder.mkdir(exist_ok=True)
     remove_drafts(folder, FOLDERS)
 
 
 def _is_stillborn(folder: Path) -> bool:
-    """Whether a run was killed here before its config.json was there: only drafts, and a checkpoint without a state."""
+    """Return whether a run was killed before it wrote config.json: there are only drafts or an empty checkpoint."""
     entries = list(folder.iterdir())
     others = [one for one in entries if draft_target(one.name) is None and one.name != CHECKPOINT]
     return not others and not (folder / CHECKPOINT / STATE).exists()
 
 
 def release(folder: Path) -> None:
-    """Remove a run that never finished an epoch; otherwise note that it was interrupted."""
+    """Remove a run that did not finish an epoch; otherwise mark it as interrupted."""
     if is_run(folder) and ((folder / CHECKPOINT / STATE).is_file() or last_epoch(folder)):
         set_status(folder, Status.interrupted)
         return
@@ -355,10 +355,10 @@ def release(folder: Path) -> None:
 
 @contextmanager
 def lock(folder: Path, doing: str = "training this run") -> Iterator[None]:
-    """Refuse to work in a folder in which another process works. The lock goes with the process, however it ends.
+    """Lock a folder within the context; raise an error if another process uses it. The lock ends with the process.
 
-    It is on the folder itself, so that nothing is left behind. Where the system or the disk has no such locks there is
-    none.
+    The folder itself is locked, so that no lock file remains. Systems and disks without such locks are
+    not protected.
 
     Args:
         folder: The folder.
@@ -375,10 +375,10 @@ def lock(folder: Path, doing: str = "training this run") -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise OptionError(
-                f"{folder}: another process is {doing}. Wait until it ends, or name another folder."
+                f"{folder}: another process is {doing}. Wait until it ends, or choose another folder."
             ) from None
         except OSError:
-            pass  # some network disks lock no folders
+            pass  # some network disks do not support locks on folders
         yield
     finally:
         os.close(handle)

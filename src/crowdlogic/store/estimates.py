@@ -1,4 +1,4 @@
-"""An Estimate on disk: arrays in estimate.safetensors, names and the rest in estimate.json. Nothing in them can run."""
+"""Estimates on disk: arrays in estimate.safetensors, names and other data in estimate.json. Nothing can be executed."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from crowdlogic.store.files import (
     write_checksums,
 )
 
-# Flat dataclasses as rows of JSON, and back: the lines of a history, the audit of a rule.
+# Conversion of flat dataclasses to rows of JSON and back: the lines of a history, the audit of a rule.
 #
-# A row holds numbers, texts, true and false, and mappings of numbers. null is NaN where a number is expected.
+# A row contains numbers, text, booleans and mappings of numbers. If a number is expected, null means NaN.
 
 Record = TypeVar("Record")
 
 JSON_TYPES: Mapping[Any, Any] = {float: (int, float), int: int, str: str, bool: bool}
-"""JSON types of a field, by its Python type."""
+"""JSON types of each Python type of a field."""
 
 
 def decode_record(kind: type[Record], row: Any, name: str) -> Record:
-    """Return a dataclass from a row that a file holds, if every value is of its type.
+    """Convert a row from a file to a dataclass; raise an error if a value has the wrong type.
 
     Args:
         kind: The dataclass.
@@ -60,7 +60,7 @@ def decode_record(kind: type[Record], row: Any, name: str) -> Record:
     hints, known = get_type_hints(kind), {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
     for entry in stored:
         if entry not in known:
-            raise InvalidValueError(f"{name}: there is no such thing as {entry!r:.80}")
+            raise InvalidValueError(f"{name}: unknown entry {entry!r:.80}")
     for entry, field in known.items():
         if entry not in stored and field.default is MISSING and field.default_factory is MISSING:
             raise InvalidValueError(f"{name}: no {entry!r}")
@@ -92,14 +92,14 @@ VERSION = 1
 REMEDY = "Save the estimate again."
 
 KINDS = {"method": str, "classes": list, "items": list, "annotators": list, "converged": bool, "tied": int}
-"""What estimate.json holds, beside the version."""
+"""Entries of estimate.json apart from the version."""
 
 
 def save_estimate(folder: str | Path, estimate: Estimate) -> None:
-    """Write an Estimate into a folder, which is made when it is not there."""
+    """Write an Estimate to a folder, which is created if needed."""
     require_kind(folder, (str, Path), "save_estimate", "The folder comes first: save_estimate(folder, estimate).")
     require_kind(
-        estimate, Estimate, "save_estimate", "Give the folder, then an estimate: save_estimate(folder, estimate)."
+        estimate, Estimate, "save_estimate", "The second argument must be an Estimate: save_estimate(folder, estimate)."
     )
     target = Path(folder)
     arrays = {name: getattr(estimate, name) for name in FIELDS}
@@ -126,14 +126,17 @@ def save_estimate(folder: str | Path, estimate: Estimate) -> None:
 
 
 def load_estimate(folder: str | Path) -> Estimate:
-    """Read what `save_estimate` wrote."""
+    """Read an Estimate written by `save_estimate`."""
     home = Path(folder)
     for file in (ARRAYS, NAMES):
         if not (home / file).is_file():
-            raise MissingDataError(f"{home}: no {file} in it, so it holds no estimate. Name a folder that was saved.")
+            raise MissingDataError(
+                f"{home}: contains no {file}, so it is not an estimate. Name a folder written by "
+                f"save_estimate or `aggregate --save`."
+            )
     check_own_files(home, ())
     if check_checksums(home, remedy=REMEDY) != {ARRAYS, NAMES}:
-        raise FormatError(f"{home / CHECKSUMS}: is not of an estimate. {REMEDY}")
+        raise FormatError(f"{home / CHECKSUMS}: does not belong to an estimate. {REMEDY}")
     names, arrays = _read_names(home / NAMES), _read_arrays(home / ARRAYS)
     try:
         return _build(names, arrays)
@@ -142,7 +145,7 @@ def load_estimate(folder: str | Path) -> Estimate:
 
 
 def _build(names: dict[str, Any], arrays: NamedArrays) -> Estimate:
-    """Return the Estimate, if all arrays are of their types and shapes and hold what they may hold."""
+    """Return the Estimate after checking the types, shapes and values of all arrays."""
     classes, items, annotators = tuple(names["classes"]), _series(names, "items"), _series(names, "annotators")
     if not are_class_names(classes):
         raise InvalidValueError(f"classes is {names['classes']!r:.80}")
@@ -175,11 +178,11 @@ def _read_names(path: Path) -> dict[str, Any]:
 
 
 SHARPEST = 100.0
-"""A sharpness beyond this was never fitted."""
+"""Upper bound of a fitted sharpness, for validation."""
 
 
 def read_calibration(saved: Any) -> Calibration | None:
-    """Return the calibration from its plain form, if all its numbers can be; the method's own posterior has none."""
+    """Return the calibration from plain data after checking its numbers; None for the method's own posterior."""
     if saved is None:
         return None
     found = decode_record(Calibration, saved, "calibration")
@@ -198,18 +201,18 @@ def _read_arrays(path: Path) -> NamedArrays:
     arrays = get_arrays(path, remedy=REMEDY)
     missing = [name for name in ("beliefs", "answer", "trace") if name not in arrays]
     if missing:
-        raise FormatError(f"{path}: holds no {missing[0]}. {REMEDY}")
+        raise FormatError(f"{path}: {missing[0]} is missing. {REMEDY}")
     return arrays
 
 
 def _check_arrays(arrays: NamedArrays, *, n_items: int, n_annotators: int, n_classes: int) -> None:
-    """Raise unless every array has the shape that the names ask for, and numbers that it may hold."""
+    """Raise an error unless every array has the expected shape and valid numbers."""
     n_units = n_items
     if "offsets" in arrays:
         n_units = sum(arrays["answer"].shape[:1])
         offsets = require_codes(arrays["offsets"], (n_items + 1,), "offsets", least=0, most=n_units)
         if offsets[0] != 0 or offsets[-1] != n_units or (np.diff(offsets.astype(np.int64)) < 0).any():
-            raise InvalidValueError("offsets do not rise from 0 to the number of units")
+            raise InvalidValueError("offsets do not increase from 0 to the number of units")
     require_distributions(arrays["beliefs"], (n_units, n_classes), "beliefs")
     require_codes(arrays["answer"], (n_units,), "answer", least=NO_ANSWER, most=n_classes - 1)
     require_floats(arrays["trace"], (-1,), "trace", gaps=True)
@@ -224,7 +227,7 @@ def _check_arrays(arrays: NamedArrays, *, n_items: int, n_annotators: int, n_cla
 
 
 def _series(names: dict[str, Any], what: str) -> pl.Series:
-    """Return the names of items or annotators: texts, numbers, or true and false, each once."""
+    """Return the names of items or annotators, which must be unique text, numbers or booleans."""
     found = pl.Series(names[what], strict=True) if names[what] else pl.Series(names[what], dtype=pl.String)
     if found.dtype.is_nested() or found.dtype == pl.Object or found.null_count() or found.n_unique() != len(found):
         raise InvalidValueError(f"{what} is {names[what]!r:.80}")

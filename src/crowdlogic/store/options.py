@@ -1,8 +1,9 @@
-"""Options as plain data and back: what a run's config.json holds, what a TOML file and --set can change.
+"""Conversion of options to plain data and back, for config.json of a run, TOML files and --set.
 
-Options are frozen dataclasses, nested. As plain data each is a mapping; one that may be of several kinds (a classifier,
-an imitation, a truth method) says which by `name`, and is found in the registry of its kind. Reading goes by the types
-of the fields, so there is no second list of options; a wrong name or value is refused with its dotted path.
+Options are nested frozen dataclasses. As plain data, each is a mapping. A component with several implementations (a
+classifier, an imitation, a truth method) also has a `name`, by which it is found in its registry. Reading is based on
+the types of the fields, so there is no second list of options; invalid names and values are reported with a dotted
+path.
 """
 
 from __future__ import annotations
@@ -24,28 +25,28 @@ from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import FormatError, OptionError, did_you_mean, name_list
 from crowdlogic.registry import Registry, registry_serving
 
-# Plain data as options again, by the types of the fields.
+# From plain data to options, by the types of the fields.
 
 Options = TypeVar("Options")
 
 NONE = "none"
-"""How a TOML file, which has no null, represents a missing value."""
+"""Representation of None in TOML, which has no null."""
 
 
 def decode_options(base: Options, changes: Mapping[str, Any], *, where: str = "") -> Options:
-    """Return the same options, some of them changed.
+    """Return options with some changes applied.
 
     Args:
         base: Values of the options that are not changed.
-        changes: Values by name; a mapping changes what is nested.
-        where: A prefix of the names in messages.
+        changes: Values by name; a mapping changes nested options.
+        where: Prefix of the names in messages.
     """
     decoded = _decode_fields(type(base), changes, where, lambda name: getattr(base, name))
     return replace(base, **decoded)  # type: ignore[type-var]
 
 
 def _suggest(name: str, known: list[str], current: Callable[[str], Any]) -> str:
-    """Return a hint for an unknown option: the same one, or one like it, here or one level below."""
+    """Return a hint for an unknown option: a similar option, or the same one a level below."""
     nested = {
         field.name: f"{outer}.{field.name}"
         for outer in known
@@ -77,13 +78,13 @@ def _decode_fields(kind: type, changes: Mapping[str, Any], where: str, current: 
 
 
 def _decode(hint: Any, current: Any, value: Any, path: str) -> Any:
-    """Return a plain value as what the type of its field asks for."""
+    """Convert a plain value to the type of its field."""
     kinds = _kinds(hint)
     if NoneType in kinds and (value is None or value == NONE):
         return None
     for kind in kinds:
         if kind is WordVectors:
-            raise OptionError(f"{path}: word vectors are data, and no option. Give their file: --vectors FILE.")
+            raise OptionError(f"{path}: word vectors cannot be set as an option. Give their file: --vectors FILE.")
         registry = registry_serving(kind)
         if registry is not None:
             return _decode_named(registry, current, value, path)
@@ -93,34 +94,34 @@ def _decode(hint: Any, current: Any, value: Any, path: str) -> Any:
             return _decode_choice(kind, value, path)
     found = _first_fitting(hint, value)
     if found is _UNFIT:
-        raise OptionError(f"{path}: {value!r} given where {_describe_kinds(kinds)} is expected.")
+        raise OptionError(f"{path}: expected {_describe_kinds(kinds)}, got {value!r}.")
     return found
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:
-    """Return the kinds that a type allows."""
+    """Return the alternatives of a type."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def _decode_named(registry: Registry, current: Any, value: Any, path: str) -> Any:
-    """One of several kinds: by its name alone, by its name and options, or the present one with other options."""
+    """Return a component by name, by name and options, or the current one with other options."""
     present = getattr(current, "name", None)
     if isinstance(value, str):
         return current if value == present else registry.create(value)
     name = value.get("name", present) if isinstance(value, Mapping) else None
     if not isinstance(name, str):
-        raise OptionError(f"{path}: {value!r} given where a name, or a table with a name, is expected.")
+        raise OptionError(f"{path}: expected a name, or a table with a name; got {value!r}.")
     return decode_options(current if name == present else registry.create(name), value, where=f"{path}.")
 
 
 def _decode_nested(kind: type, current: Any, value: Mapping[str, Any], path: str) -> Any:
-    """Return a dataclass: the present one with changes, or a new one."""
+    """Return a dataclass: the current one with changes, or a new one."""
     if isinstance(current, kind):
         return decode_options(current, value, where=f"{path}.")
     needed = [field.name for field in fields(kind) if field.init and _is_required(field)]
     missing = [name for name in needed if name not in value]
     if missing:
-        raise OptionError(f"{path}: there is no {missing[0]} in it. It needs {', '.join(needed)}.")
+        raise OptionError(f"{path}: {missing[0]} is missing. Required are {', '.join(needed)}.")
     defaults = {field.name: _default(field) for field in fields(kind)}
     return kind(**_decode_fields(kind, value, f"{path}.", defaults.get))
 
@@ -130,7 +131,7 @@ def _is_required(field: Any) -> bool:
 
 
 def _default(field: Any) -> Any:
-    """Return what a field is unless it is given; None where it must be."""
+    """Return the default of a field; None if it is required."""
     if field.default_factory is not MISSING:
         return field.default_factory()
     return None if field.default is MISSING else field.default
@@ -150,13 +151,13 @@ _UNFIT = object()
 
 
 def _first_fitting(hint: Any, value: Any) -> Any:
-    """Return a value as the first of the simple kinds that it fits, or _UNFIT."""
+    """Convert a value to the first simple type that it matches; otherwise _UNFIT."""
     found = (_simple(kind, value) for kind in _kinds(hint))
     return next((entry for entry in found if entry is not _UNFIT), _UNFIT)
 
 
 def _simple(kind: Any, value: Any) -> Any:
-    """Return a value as a simple kind, or _UNFIT. A whole number will do for a float, and never the other way round."""
+    """Convert a value to a simple type, or return _UNFIT. Integers are valid floats, but not vice versa."""
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if kind in (bool, int, float, str):
@@ -166,13 +167,13 @@ def _simple(kind: Any, value: Any) -> Any:
         return _UNFIT if any(entry is _UNFIT for entry in read) else tuple(read)
     if get_origin(kind) is Mapping:
         return value if isinstance(value, Mapping) else _UNFIT
-    if get_origin(kind) in (np.ndarray, NDArray):  # from numpy 2.5 on, NDArray is an alias of its own
+    if get_origin(kind) in (np.ndarray, NDArray):  # since numpy 2.5, NDArray is a type alias
         return _array(value)
     return value if kind is Any else _UNFIT
 
 
 def _array(value: Any) -> Any:
-    """Return nested lists of numbers as an array, or _UNFIT."""
+    """Convert nested lists of numbers to an array, or return _UNFIT."""
     try:
         found = np.array(value) if isinstance(value, list) else None
     except ValueError:  # rows of different lengths
@@ -180,7 +181,7 @@ def _array(value: Any) -> Any:
     return found if found is not None and found.dtype.kind in "biuf" else _UNFIT
 
 
-WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "none"}
+WORDS = {bool: "true or false", int: "an integer", float: "a number", str: "a text", NoneType: "none"}
 
 
 def _describe_kinds(kinds: Iterable[Any]) -> str:
@@ -189,17 +190,17 @@ def _describe_kinds(kinds: Iterable[Any]) -> str:
     )
 
 
-# Options as plain data, which JSON can hold.
+# From options to plain data for JSON.
 
 OF_PYTHON = " of Python"
-"""How the plain form of a thing ends that only Python can make."""
+"""Suffix of the plain form of objects that can only be created in Python."""
 
 SHOWN, LONGEST = "shown", 4000
-"""Where its repr stands beside that, and how much of it."""
+"""Entry with the repr of such an object, and maximum length of the repr."""
 
 
 def encode_options(value: Any) -> Any:
-    """Return an option as JSON would hold it. Word vectors are left out: they are data, and not options."""
+    """Convert an option to plain data. Word vectors are omitted, because they are data."""
     if is_dataclass(value) and not isinstance(value, type):
         return _encode_dataclass(value)
     if isinstance(value, Enum):
@@ -215,7 +216,7 @@ def encode_options(value: Any) -> Any:
 
 
 def _name_python_object(value: Any) -> dict[str, str]:
-    """The type of a thing that only Python can make and, unless that differs from process to process, its repr."""
+    """Return the type of an object that can only be created in Python, and its repr unless that contains an address."""
     shown = " ".join(repr(value).split())
     named = {"name": f"{type(value).__name__}{OF_PYTHON}"}
     return named if " at 0x" in shown else {**named, SHOWN: shown[:LONGEST]}
@@ -229,7 +230,7 @@ def _encode_dataclass(value: Any) -> dict[str, Any]:
 
 
 def find_python_object(options: Any) -> str | None:
-    """Return the type of the first thing among plain options that only Python can make, such as an estimator."""
+    """Return the type of the first object in plain options that can only be created in Python, such as an estimator."""
     if not isinstance(options, Mapping):
         return None
     name = options.get("name")
@@ -239,26 +240,26 @@ def find_python_object(options: Any) -> str | None:
 
 
 def find_difference(stored: Any, given: Any, where: str = "") -> str | None:
-    """Return the first option in which what is given differs from what was stored, in words; None if it is the same.
+    """Describe the first option that differs from the stored one; None if all are equal.
 
-    What was stored without a repr is taken for the same.
+    Objects that were stored without a repr count as equal.
     """
     if not isinstance(stored, Mapping) or not isinstance(given, Mapping):
-        return None if stored == given else f"{where or 'it'} was {stored!r} and is {given!r}"
+        return None if stored == given else f"{where or 'it'} was {stored!r} and is now {given!r}"
     if SHOWN in stored and stored[SHOWN] != given.get(SHOWN):
-        return f"{where or 'it'} was {stored[SHOWN]} and is {given.get(SHOWN)}"
+        return f"{where or 'it'} was {stored[SHOWN]} and is now {given.get(SHOWN)}"
     names = [name for name in dict.fromkeys([*stored, *given]) if name != SHOWN]
     found = (find_difference(stored.get(name), given.get(name), f"{where}.{name}".strip(".")) for name in names)
     return next((one for one in found if one is not None), None)
 
 
-# Changes to options, nested: from --set and from TOML files, and several of them put together.
+# Nested changes to options, from --set and TOML files, and merging of changes.
 
 UNREADABLE_TOML = (ValueError, RecursionError)
-"""What a text that is not valid TOML raises: wrong or no UTF-8, a number of thousands of digits, nested too deep."""
+"""Exceptions raised for invalid TOML: wrong encoding, a number with thousands of digits, too deep nesting."""
 
 NUMBER = re.compile(r"[+-]?\.[0-9]+")
-"""A number such as .9, which is one to everyone but TOML."""
+"""Pattern of numbers such as .9, which are not valid TOML."""
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
@@ -271,7 +272,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 
 def parse_changes(texts: Iterable[str]) -> dict[str, Any]:
-    """Return nested changes from texts such as classifier.filters=50; a value is TOML's, or else the text itself."""
+    """Return nested changes from text such as classifier.filters=50; values are TOML, otherwise plain text."""
     changes: dict[str, Any] = {}
     for text in texts:
         path, equals, value = text.partition("=")
@@ -298,7 +299,7 @@ def _parse_value(text: str) -> Any:
 
 
 def merge_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return both merged, the second over the first; nested ones are merged, too, unless their names differ."""
+    """Merge changes, the second over the first; nested changes are merged as well unless their names differ."""
     if "name" in second and second["name"] != first.get("name", second["name"]):
         return dict(second)
     both = dict(first)

@@ -1,4 +1,4 @@
-"""A finished run, written and read: plain data, which learning makes into a model again and reports show.
+"""Reading and writing of finished runs as plain data, which learning converts to a model, and reports display.
 
 Axes: i unit, j annotator, k class, m true class, n given label.
 """
@@ -68,32 +68,32 @@ from crowdlogic.store.files import (
     write_checksums,
 )
 
-# The tables of a run directory: labels, items and answers as Parquet holds them, and back.
+# Conversion of labels, items and answers to the Parquet tables of a run and back.
 #
-# What is read is checked: the columns that are needed, their types, gaps, and whether the tables have the same units
-# and classes in the same order.
+# Reading validates the required columns, their types, missing values, and whether the tables have the same units and
+# classes in the same order.
 #
 # Axes: i unit, j annotator, k class.
 
 STATED = "p_"
-"""The columns of labels.parquet with the stated beliefs begin with this, followed by the class."""
+"""Prefix of the columns of labels.parquet with calibrated beliefs, followed by the class."""
 
 VIEWS = {"p": "classifier_", "q_a": "crowd_", "q_b": "rules_", "q_f": "mixed_"}
-"""The columns that hold beliefs as they were learnt: each view's prefix, followed by the class."""
+"""Prefixes of the columns with beliefs before calibration, by view; followed by the class."""
 
 EARLIER_VIEWS = {"q_f": STATED, "p": "classifier_", "q_a": "crowd_", "q_b": "rules_"}
-"""The same in runs whose stated beliefs are those that were learnt."""
+"""Prefixes of these columns in runs without calibration."""
 
 ROUNDING = 1e-6
 """Tolerance for probabilities outside 0 and 1."""
 
 
 def answers_table(labels: CrowdLabels, estimate: Estimate, views: Mapping[str, Beliefs]) -> pl.DataFrame:
-    """labels.parquet: one row per unit."""
+    """Return the table labels.parquet, with one row per unit."""
     columns: dict[str, Any] = {"item": _item_names(labels)}
     if estimate.offsets is not None:
         lengths = np.diff(estimate.offsets)
-        # token[i]: the place of unit i in its sequence, counted from 1
+        # token[i]: the position of unit i in its sequence, from 1
         columns["token"] = np.arange(len(estimate.answer)) - np.repeat(estimate.offsets[:-1], lengths) + 1
     columns["answer"] = pl.Series(estimate.answer_names())
     columns["confidence"] = pl.Series(estimate.confidence).fill_nan(None)
@@ -109,23 +109,23 @@ def _item_names(labels: CrowdLabels) -> pl.Series:
 
 
 def view_prefixes(answers: pl.DataFrame, classes: Classes) -> Mapping[str, str]:
-    """Return the prefixes of the columns that hold beliefs as they were learnt."""
+    """Return the prefixes of the columns with beliefs before calibration."""
     return VIEWS if any(f"{VIEWS['q_f']}{name}" in answers.columns for name in classes) else EARLIER_VIEWS
 
 
 def check_answers(answers: pl.DataFrame, labels: CrowdLabels) -> None:
-    """Raise unless the answers are of the same units and classes as the rest of the run, in the same order."""
+    """Raise an error unless the answers have the same units and classes, in the same order, as the rest of the run."""
     prefixes = dict.fromkeys([STATED, *view_prefixes(answers, labels.classes).values()])
     names = [f"{prefix}{name}" for prefix in prefixes for name in labels.classes]
     _require_columns(answers, ["item", "answer", *names], ANSWERS)
     if answers.columns[-len(names) :] != names:
         raise InvalidValueError(f"{CONFIG} and {ANSWERS} have the classes in different orders")
     if answers["item"].to_list() != _item_names(labels).to_list():
-        raise InvalidValueError(f"{ANSWERS} and {ITEMS} are not of the same items")
+        raise InvalidValueError(f"{ANSWERS} and {ITEMS} have different items")
 
 
 def _require_columns(table: pl.DataFrame, names: list[str], file: str) -> None:
-    """Refuse a table without these columns, or with lists in one of them."""
+    """Raise an error for a table that lacks these columns, or with lists in one of them."""
     missing = [name for name in names if name not in table.columns]
     if missing:
         raise InvalidValueError(f"{file}: no column {missing[0]!r}")
@@ -135,7 +135,7 @@ def _require_columns(table: pl.DataFrame, names: list[str], file: str) -> None:
 
 
 def read_view(answers: pl.DataFrame, prefix: str, classes: Classes) -> Beliefs:
-    """Return the beliefs [i, k] whose columns begin with a prefix."""
+    """Return the beliefs [i, k] in the columns with a prefix."""
     found = answers.select([f"{prefix}{name}" for name in classes])
     for column in found:
         if column.dtype != pl.Float64 or column.null_count() or not column.is_between(-ROUNDING, 1 + ROUNDING).all():
@@ -144,7 +144,7 @@ def read_view(answers: pl.DataFrame, prefix: str, classes: Classes) -> Beliefs:
 
 
 def read_answer(answers: pl.DataFrame, classes: Classes) -> Ints:
-    """Return answer[i], the code of the class that each unit was given."""
+    """Return answer[i], the class code of each unit's answer."""
     answer = find(as_text(answers["answer"]), pl.Series([str(name) for name in classes], dtype=pl.String))
     if (answer < 0).any():
         raise InvalidValueError(f"{ANSWERS}: an answer is not one of the classes")
@@ -152,7 +152,7 @@ def read_answer(answers: pl.DataFrame, classes: Classes) -> Ints:
 
 
 def labels_table(labels: CrowdLabels) -> pl.DataFrame:
-    """crowd.parquet: one row per label, as codes."""
+    """Return the table crowd.parquet, with one row of codes per label."""
     columns: dict[str, Any] = {"unit": labels.unit, "annotator": labels.annotator, "label": labels.label}
     known = {name: getattr(labels, name) for name in ("weight", "time", "negated")}
     columns |= {name: column for name, column in known.items() if column is not None}
@@ -160,7 +160,7 @@ def labels_table(labels: CrowdLabels) -> pl.DataFrame:
 
 
 def read_labels_table(table: pl.DataFrame, corpus: Corpus, annotators: pl.DataFrame, classes: Classes) -> CrowdLabels:
-    """Return the labels, from crowd.parquet and the names in the other tables."""
+    """Return the labels from crowd.parquet, with the names from the other tables."""
     _require_columns(table, ["unit", "annotator", "label"], CROWD)
     _require_columns(annotators, ["annotator"], ANNOTATORS)
     unit, annotator, label = (_whole_numbers(table, name, CROWD) for name in ("unit", "annotator", "label"))
@@ -186,28 +186,28 @@ def read_labels_table(table: pl.DataFrame, corpus: Corpus, annotators: pl.DataFr
 
 
 def _whole_numbers(table: pl.DataFrame, name: str, file: str) -> Ints:
-    """Return a column of whole numbers without gaps."""
+    """Return a column of integers without missing values."""
     if not table[name].dtype.is_integer() or table[name].null_count():
         raise InvalidValueError(f"{file}: {name} contains values that are not integers")
     return table[name].to_numpy()
 
 
 def _truth_values(table: pl.DataFrame, name: str, file: str) -> Bools:
-    """Return a column of true and false without gaps."""
+    """Return a column of booleans without missing values."""
     if table[name].dtype != pl.Boolean or table[name].null_count():
         raise InvalidValueError(f"{file}: {name} contains values that are neither true nor false")
     return table[name].to_numpy()
 
 
 def _numbers(table: pl.DataFrame, name: str, file: str) -> Floats:
-    """Return a column of numbers, NaN among them, without gaps."""
+    """Return a column of numbers, possibly NaN, without missing values."""
     if not table[name].dtype.is_numeric() or table[name].null_count():
         raise InvalidValueError(f"{file}: {name} contains values that are not numbers")
     return table[name].to_numpy()
 
 
 def items_table(corpus: Corpus) -> pl.DataFrame:
-    """items.parquet: one row per item, with its text or its tokens, and its gold as codes."""
+    """Return the table items.parquet, with one row per item: its text or tokens, and its gold as codes."""
     columns: dict[str, Any] = {"item": corpus.items}
     if corpus.texts is not None:
         columns["text"] = pl.Series(corpus.texts, dtype=pl.String)
@@ -222,13 +222,13 @@ def items_table(corpus: Corpus) -> pl.DataFrame:
 
 
 def _split(values: Any, corpus: Corpus, kind: Any) -> pl.Series:
-    """Return what each unit has as one list per sequence."""
+    """Return the values of units as one list per sequence."""
     bounds = [] if corpus.offsets is None else corpus.offsets.tolist()
     return pl.Series([list(values[begin:end]) for begin, end in pairwise(bounds)], dtype=pl.List(kind))
 
 
 def read_items_table(table: pl.DataFrame, features: Floats | None, classes: Classes) -> Corpus:
-    """Return the items, from items.parquet and their features."""
+    """Return the items from items.parquet and their features."""
     _require_columns(table, ["item"], ITEMS)
     known = ("text", "tokens", "gold", "start", "end")
     columns: dict[str, pl.Series] = {name: table[name] for name in known if name in table.columns}
@@ -257,23 +257,22 @@ def read_items_table(table: pl.DataFrame, features: Floats | None, classes: Clas
 
 
 def _bounds(columns: dict[str, pl.Series]) -> Ints | None:
-    """Return the places of the tokens in their texts, where the table has them."""
+    """Return the positions of the tokens in their texts; None if the table does not contain them."""
     if "start" not in columns or "end" not in columns:
         return None
     return np.column_stack([columns["start"].to_numpy(), columns["end"].to_numpy()])
 
 
 def _flatten(series: pl.Series, lengths: Ints, name: str) -> pl.Series:
-    """Return what `_split` made, as one value per unit again."""
+    """Return the inverse of `_split`: one value per unit."""
     if not isinstance(series.dtype, pl.List):
         raise InvalidValueError(f"{ITEMS}: {name} contains invalid values")
     return series.filter(pl.Series(lengths > 0)).explode()  # an empty list would explode to a missing value
 
 
-# Rules in a run directory: their text in config.json, tables of facts and word lists in folders of their own.
+# Rules in a run directory: the text in config.json, tables of facts and word lists in subfolders.
 #
-# Nothing outside the run is needed, wherever it is moved; and nothing outside it is read, whatever its config.json
-# says.
+# No file outside the run is needed, so the run can be moved. No file outside is read, whatever config.json contains.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -281,12 +280,12 @@ class PackedRules:
     """Rules as plain data.
 
     Attributes:
-        text: The rules as a rule file would hold them; included files are written out.
+        text: The rules as in a rule file; included files are inserted.
         source: Name of the text in messages.
-        tables: The facts of each table by its predicate's name: a column per place, and `truth` when not always 1.
+        tables: Predicate name -> facts, with a column per argument, and `truth` if it is not always 1.
         table_sources: Name of each table in messages.
-        word_lists: The content of each word list, by the name that the text has for it: a file name without a folder.
-        functions: The predicates that were registered from Python, and are not packed.
+        word_lists: Name in the rules (a file name without a folder) -> content of the word list.
+        functions: Predicates registered from Python, which are not saved.
     """
 
     text: str
@@ -298,7 +297,7 @@ class PackedRules:
 
 
 def put_rules(folder: Path, packed: PackedRules) -> tuple[dict[str, Any], dict[str, str]]:
-    """Write tables and word lists into a run; what config.json holds of the rules, and the SHA-256 of each file."""
+    """Write tables and word lists to a run; return the entry for config.json, and the SHA-256 of each file."""
     sums = {}
     for name, frame in packed.tables.items():
         sums[f"{TABLES}/{name}.parquet"] = put_table(make_own_folder(folder, TABLES) / f"{name}.parquet", frame)
@@ -314,18 +313,18 @@ def put_rules(folder: Path, packed: PackedRules) -> tuple[dict[str, Any], dict[s
 
 
 def get_rules(folder: Path, stored: Any, files: Collection[str]) -> PackedRules:
-    """Return what `put_rules` wrote.
+    """Read rules written by `put_rules`.
 
     Args:
-        folder: The run.
-        stored: What config.json holds of the rules.
-        files: The files of the run, by their names in it; nothing else is read.
+        folder: Folder of the run.
+        stored: Entry for the rules in config.json.
+        files: Names of the files of the run; no others are read.
     """
     sources = require_entry(stored, "tables", Mapping, where="rules")
     functions = require_entry(stored, "functions", list, where="rules")
     for name, source in sources.items():
         if not (name.isidentifier() and name.isascii()):
-            raise InvalidValueError(f"{name!r} cannot name a table")
+            raise InvalidValueError(f"{name!r} is not a valid table name")
         require(source, str, f"rules: {name}")
         if f"{TABLES}/{name}.parquet" not in files:
             raise InvalidValueError(f"no {TABLES}/{name}.parquet")
@@ -344,29 +343,29 @@ def get_rules(folder: Path, stored: Any, files: Collection[str]) -> PackedRules:
 
 
 NEEDED = (CONFIG, MODEL, ANNOTATOR_ARRAYS, ANSWERS, ANNOTATORS, CROWD, ITEMS, RULES, HISTORY)
-"""The files that every run has."""
+"""Files that every run contains."""
 
 CONFUSION = "confusion"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RunRecord:
-    """A run that is done, as plain data.
+    """Finished run as plain data.
 
     Attributes:
-        config: What config.json holds.
-        labels: The labels that it learnt from.
+        config: Content of config.json.
+        labels: The labels used for training.
         corpus: The items.
-        estimate: The answers, with stated beliefs, and the confusion matrices.
-        views: p, q_a, q_b and q_f, each [i, k]: what the classifier, the crowd with it, the rules, and their mixture
-            believe, as it was learnt.
-        model: The classifier's arrays.
-        annotator_arrays: The annotator model's arrays by name, confusion[j, m, n] among them.
-        annotators: A table with a row per annotator: `annotator`, `kind` where that is known, and what else is known.
-        history: A mapping for each epoch of the pass that chose their number.
-        audit: A mapping for each rule: what it does, alone.
+        estimate: The answers, with calibrated beliefs, and the confusion matrices.
+        views: p, q_a, q_b and q_f, each [i, k]: the beliefs of the classifier, of the crowd with the classifier, of
+            the rules, and of their mixture, before calibration.
+        model: Arrays of the classifier.
+        annotator_arrays: Arrays of the annotator model by name, including confusion[j, m, n].
+        annotators: Table with a row per annotator: `annotator`, `kind` if known, and further columns.
+        history: A mapping for each epoch of the pass that determined the number of epochs.
+        audit: A mapping for each rule with its individual effect.
         refit_history: A mapping for each epoch of the second pass, with all labels; empty without one.
-        rules: The rules that it learnt with; None without any.
+        rules: The rules used for training; None without rules.
     """
 
     config: Mapping[str, Any]
@@ -384,7 +383,7 @@ class RunRecord:
 
 
 def write_run(folder: Path, run: RunRecord) -> None:
-    """Write a run; config.json, which then says that it is done, comes last, after the checksums of all files."""
+    """Write a run. config.json, which marks it as done, is written last, after the checksums of all files."""
     arrays = {MODEL: run.model, ANNOTATOR_ARRAYS: run.annotator_arrays}
     if run.corpus.features is not None:
         arrays[FEATURES] = {"features": np.asarray(run.corpus.features)}
@@ -412,7 +411,7 @@ def write_run(folder: Path, run: RunRecord) -> None:
 
 
 def read_run(folder: str | Path) -> RunRecord:
-    """Read a run that is done."""
+    """Read a finished run."""
     home = Path(folder)
     config = read_config(home)
     if config["status"] != Status.done:
@@ -428,7 +427,7 @@ def read_run(folder: str | Path) -> RunRecord:
 
 
 def _read(home: Path, config: Mapping[str, Any], files: frozenset[str]) -> RunRecord:
-    """Return a run from those of its files that have a checksum."""
+    """Read a run from its files with a checksum."""
     classes = _read_classes(config)
     arrays = get_arrays(home / FEATURES) if FEATURES in files else {}
     corpus = read_items_table(get_table(home / ITEMS), arrays.get("features"), classes)
@@ -458,7 +457,7 @@ def _read(home: Path, config: Mapping[str, Any], files: frozenset[str]) -> RunRe
 
 
 def _read_classes(config: Mapping[str, Any]) -> Classes:
-    """Return the classes: texts, whole numbers or true and false, each once."""
+    """Return the classes, which must be unique text, integers or booleans."""
     classes = require_entry(config, "classes", list)
     if not are_class_names(classes):
         raise InvalidValueError(f"classes is {classes!r:.80}")
@@ -472,7 +471,7 @@ def _read_estimate(
     annotator_arrays: NamedArrays,
     history: tuple[Mapping[str, Any], ...],
 ) -> Estimate:
-    """The answers with stated beliefs and the confusion matrices; its trace is the stopping score of each epoch."""
+    """Return the answers with calibrated beliefs and the confusion matrices; the trace contains the stopping scores."""
     confidence = require(config.get("confidence", {}), Mapping, "confidence")
     return Estimate(
         method=require_entry(require_entry(config, "method", dict), "name", str, where="method"),
@@ -489,7 +488,7 @@ def _read_estimate(
 
 
 def _read_confusion(arrays: NamedArrays, labels: CrowdLabels) -> Floats | None:
-    """Return confusion[j, m, n], where the annotator model has one."""
+    """Return confusion[j, m, n]; None if the annotator model has none."""
     confusion = arrays.get(CONFUSION)
     if confusion is not None:
         expected = (len(labels.annotators), labels.n_classes, labels.n_classes)

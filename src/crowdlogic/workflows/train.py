@@ -571,7 +571,7 @@ def _interruptible(folder: Path) -> Iterator[None]:
     except KeyboardInterrupt as stop:
         done = last_epoch(folder)
         raise Interrupted(
-            f"interrupted after {done}. Go on with it: crowdlogic train --resume -o {folder}"
+            f"interrupted after {done}. Resume it with crowdlogic train --resume -o {folder}"
             if done
             else "interrupted before the first epoch was over; nothing is saved."
         ) from stop

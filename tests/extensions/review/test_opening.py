@@ -25,7 +25,7 @@ def test_only_one_process_serves_a_review(tmp_path: Path) -> None:
         pass
 
     assert str(caught.value).endswith(
-        "r: another process is serving this review. Wait until it ends, or name another folder."
+        "r: another process is serving this review. Wait until it ends, or choose another folder."
     )
 
 

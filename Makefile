@@ -128,7 +128,6 @@ bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.csv_to_answers
 	$(BIN)/python -m benchmarks.label_studio
 	$(BIN)/python -m benchmarks.truth_speed
-	$(BIN)/python -m benchmarks.kernel_speed
 	$(BIN)/python -m benchmarks.truth_accuracy
 	$(BIN)/python -m benchmarks.dropin_speed
 	$(BIN)/python -m benchmarks.prediction_speed

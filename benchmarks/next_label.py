@@ -42,7 +42,7 @@ from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence
-from crowdlogic.truth.ensemble import Ensemble
+from crowdlogic.truth.pool import Ensemble
 from crowdlogic.workflows.aggregate import configured_method
 
 RESULTS = Path("benchmarks/results")

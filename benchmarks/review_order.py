@@ -38,8 +38,8 @@ from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.reporting.charts import Curve, line_chart
 from crowdlogic.reporting.figures import write_plots
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.pool import Ensemble
 
 RESULTS = Path("benchmarks/results")
 FOLDER = Path("docs/images")

@@ -67,9 +67,8 @@ from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import design_effect, temper
 from crowdlogic.truth.dependence import with_range
 from crowdlogic.truth.ebcc import EBCC
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.near_copies import find_similar
-from crowdlogic.truth.pool import TEAMS_CROWDS_PANELS, MethodPool
+from crowdlogic.truth.pool import TEAMS_CROWDS_PANELS, Ensemble, MethodPool, independent_posterior
 from crowdlogic.truth.weighting import CATD
 
 MAX_CLASSES = 12
@@ -434,7 +433,8 @@ def default_table(panels: list[LabelledSet], crowds: list[LabelledSet], cache: C
 
 def needed_correlation(one: LabelledSet, fit: Unsupervised) -> float:
     """Return the correlation under which the expected number of mistakes equals the true number."""
-    own, n = fit.members.independent[one.known], fit.merged.votes()[one.known].sum(axis=1)
+    votes = fit.merged.votes()
+    own, n = independent_posterior(fit.members, votes)[one.known], votes[one.known].sum(axis=1)
     answer = fit.estimate.answer[one.known]
     wrong = float(np.mean(answer != one.gold[one.known]))
 
@@ -463,7 +463,8 @@ def ranges_table(
             ):  # the value that the other crowds need, plus two standard deviations
                 others = [value for name, value in needed.items() if name != one.name]
                 correlation = min(max(others) + 2.0 * float(np.std(others, ddof=1)), 1.0)
-            own, n = fit.members.independent[units], fit.merged.votes()[units].sum(axis=1)
+            votes = fit.merged.votes()
+            own, n = independent_posterior(fit.members, votes)[units], votes[units].sum(axis=1)
             shared = temper(np.maximum(own, 1e-12), 1.0 / design_effect(n, correlation))
             ends = np.stack([1.0 - q[np.arange(len(units)), answer] for q in (own, shared)], axis=1)
             found = with_range(TEAMS_CROWDS_PANELS.with_alpha(0.0), ends)

@@ -13,7 +13,7 @@ from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.extensions.paper.results import format_table
 from crowdlogic.numerics.arrays import sum_by
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.ensemble import Ensemble
+from crowdlogic.truth.pool import Ensemble
 
 ENOUGH = 15
 """Minimum number of labels on gold items for an annotator to be compared."""

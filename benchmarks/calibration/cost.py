@@ -12,7 +12,7 @@ from crowdlogic.data.simulate.crowds import simulate_crowd
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import state_confidence
-from crowdlogic.truth.ensemble import Ensemble
+from crowdlogic.truth.pool import Ensemble
 
 TEN = Convergence(max_iterations=10, tolerance=0)
 REPEATS = 12

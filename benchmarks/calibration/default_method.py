@@ -16,9 +16,9 @@ from crowdlogic.extensions.paper.results import format_table
 from crowdlogic.metrics.scores import accuracy_ties_half
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.pool import Ensemble
 
 METHODS: dict[str, TruthMethod] = {
     "majority": MajorityVote(ties="soft"),

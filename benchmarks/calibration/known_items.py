@@ -13,8 +13,8 @@ from benchmarks.figures_file import Figures, FiguresFile
 from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.extensions.paper.results import format_table
 from crowdlogic.truth.dependence import Dependence
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.fitting import Fitting
+from crowdlogic.truth.pool import Ensemble
 
 CHECKED = 50
 DRAWS = 40

@@ -10,7 +10,7 @@ from crowdlogic.data.frames import from_frame
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.extensions.paper.benchmarks import data_folder
 from crowdlogic.numerics.arrays import Ints
-from crowdlogic.truth.ensemble import Ensemble
+from crowdlogic.truth.pool import Ensemble
 
 CUT = 4.5
 """Scores above this threshold are "toxic"."""

@@ -28,7 +28,7 @@ from crowdlogic.metrics.calibration import (
 )
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, nominal_alpha
-from crowdlogic.truth.ensemble import Ensemble, Member, pool
+from crowdlogic.truth.pool import Ensemble, Member, pool
 
 FLAT_PRIOR = 1e3
 """Large standard deviation, so that the best sharpness of a data set is not shrunk towards 1."""

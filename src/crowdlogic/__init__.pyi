@@ -34,11 +34,11 @@ from crowdlogic.store.estimates import load_estimate as load_estimate
 from crowdlogic.store.estimates import save_estimate as save_estimate
 from crowdlogic.truth.bsc_seq import BSCSeq as BSCSeq
 from crowdlogic.truth.dawid_skene import DawidSkene as DawidSkene
-from crowdlogic.truth.ensemble import Ensemble as Ensemble
 from crowdlogic.truth.glad import GLAD as GLAD
 from crowdlogic.truth.ibcc import IBCC as IBCC
 from crowdlogic.truth.mace import MACE as MACE
 from crowdlogic.truth.majority import MajorityVote as MajorityVote
+from crowdlogic.truth.pool import Ensemble as Ensemble
 from crowdlogic.workflows.aggregate import aggregate as aggregate
 from crowdlogic.workflows.aggregate import annotator_table as annotator_table
 from crowdlogic.workflows.report import report as report

@@ -283,7 +283,7 @@ TRUTH_METHODS = Registry(
     "crowdlogic.methods",
     {
         "pool": "crowdlogic.truth.pool:MethodPool",
-        "ensemble": "crowdlogic.truth.ensemble:Ensemble",
+        "ensemble": "crowdlogic.truth.pool:Ensemble",
         "majority": "crowdlogic.truth.majority:MajorityVote",
         "wawa": "crowdlogic.truth.weighting:Wawa",
         "dawid-skene": "crowdlogic.truth.dawid_skene:DawidSkene",

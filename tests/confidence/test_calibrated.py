@@ -26,11 +26,10 @@ from crowdlogic.numerics.arrays import Ints
 from crowdlogic.numerics.logspace import temper
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, state_confidence
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
-from crowdlogic.truth.pool import MethodPool
+from crowdlogic.truth.pool import Ensemble, MethodPool
 
 
 def copying_crowd(seed: int, share: float) -> tuple[CrowdLabels, Ints]:

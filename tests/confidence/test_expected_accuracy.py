@@ -15,8 +15,8 @@ from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate.crowds import simulate_crowd
 from crowdlogic.errors import OptionError
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.pool import Ensemble
 
 CALIBRATION = Calibration(
     source="eleven public data sets", correlation=0.5, doubt=0.02, fewest_wrong=20.0, most_wrong=120.0

@@ -18,8 +18,8 @@ from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError
 from crowdlogic.store.estimates import load_estimate, save_estimate
 from crowdlogic.store.files import get_arrays, put_arrays
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.glad import GLAD
+from crowdlogic.truth.pool import Ensemble
 
 ARRAYS = ("beliefs", "answer", "offsets", "confusion", "reliability", "prior", "trace")
 

@@ -12,10 +12,10 @@ from crowdlogic.data.simulate.crowds import simulate_crowd, simulate_hard_crowd
 from crowdlogic.errors import OptionError
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import posterior_of_votes
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.mace import MACE
 from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.pool import Ensemble
 
 
 def test_the_pool_is_the_weighted_mean_of_its_members_written_out() -> None:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.frames import from_arrays, from_sequences
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, parse_choice
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.ties import TOLERANCE, Ties, best_classes, draw_by_name, winners
 
@@ -70,9 +70,9 @@ def test_an_order_goes_with_its_policy_alone() -> None:
 
 
 def test_a_policy_is_known_by_name() -> None:
-    assert Ties.named("soft") is Ties.soft
+    assert parse_choice(Ties, "soft", "ties") is Ties.soft
     with pytest.raises(OptionError) as refused:
-        Ties.named("coin")
+        parse_choice(Ties, "coin", "ties")
 
     assert str(refused.value) == "ties: expected one of random, first, order, soft; got 'coin'."
 

@@ -151,35 +151,28 @@ def is_compiled(blocks: Engine, n_states: int) -> bool:
 
 def compiled_table_step(block: Shard, p: Arrays, _state: Arrays, *, keep: bool = False) -> tuple[Arrays, Arrays]:
     """Compute `truth.dawid_skene.e_step` by a compiled kernel; its parameters are the same."""
-    from crowdlogic.numerics.label_kernels import plain_pass, table_pass, unrolled_states
+    from crowdlogic.numerics.label_kernels import table_pass, unrolled_states
 
     n_annotators, n_codes, n_states = p["log_table"].shape
-    table = np.ascontiguousarray(p["log_table"]).reshape(-1, n_states)
-    factors, log_prior = np.exp(table), np.ascontiguousarray(p["log_prior"])
+    table, block = np.ascontiguousarray(p["log_table"]).reshape(-1, n_states), block.narrow()
     counts, totals = np.zeros_like(table), np.zeros(n_states)
     q = np.empty((block.n_units if keep else 0, n_states))
-    states = unrolled_states(n_states)
-    if block.is_plain and states:
-        zeros, cells = (0.0,) * n_states, block.narrow_cells(n_codes)
-        evidence = plain_pass(zeros, block.starts, cells, table, factors, log_prior, counts, totals, q)
-    else:
-        block = block.narrow()
-        evidence = table_pass(
-            states,
-            block.starts,
-            block.annotator,
-            block.label,
-            block.weight,
-            block.fixed,
-            block.times,
-            n_codes,
-            table,
-            factors,
-            log_prior[None],
-            counts,
-            totals,
-            q,
-        )
+    evidence = table_pass(
+        unrolled_states(n_states),
+        block.starts,
+        block.annotator,
+        block.label,
+        block.weight,
+        block.fixed,
+        block.times,
+        n_codes,
+        table,
+        np.exp(table),
+        np.ascontiguousarray(p["log_prior"])[None],
+        counts,
+        totals,
+        q,
+    )
     found = {COUNTS: counts.reshape(n_annotators, n_codes, n_states), TOTALS: totals, EVIDENCE: np.array(evidence)}
     return found, {Q: q} if keep else {}
 

@@ -57,7 +57,7 @@ from crowdlogic.truth.dependence import (
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth
 from crowdlogic.truth.near_copies import Similarity, find_similar, merge_groups
-from crowdlogic.truth.pool import TEAMS_CROWDS_PANELS, MethodPool, PoolMembers, split_groups
+from crowdlogic.truth.pool import TEAMS_CROWDS_PANELS, Members, MethodPool, independent_posterior, split_groups
 
 if TYPE_CHECKING:
     from crowdlogic.confidence.learning_from_gold import LearntFromGold
@@ -94,13 +94,9 @@ def infer_calibrated(
         ordered: Whether the order of the classes means something; used when the pool learns from gold.
     """
     method, labels = as_truth_method(method), as_labels(labels, "infer_calibrated")
-    assessed = (
-        isinstance(method, MethodPool)
-        and method.dependence is not None
-        and dependence is not None
-        and not labels.is_sequential
-    )
-    if groups is not None and not assessed:
+    states = dependence is not None and not labels.is_sequential
+    pool = method if isinstance(method, MethodPool) and method.dependence is not None and states else None
+    if groups is not None and pool is None:
         raise OptionError(
             f"Groups of annotators can be given for single items and the method pool only, not for {method.name}"
             f"{' of sentences' if labels.is_sequential else ''}."
@@ -108,7 +104,7 @@ def infer_calibrated(
     if dependence is None or not labels.n_labels:
         return infer_truth(method, labels, corpus, fitting=fitting)
     sampled = drawn_at_random(fitting.anchors)
-    if isinstance(method, MethodPool) and assessed:
+    if pool is not None:
         known = anchor_classes(labels, fitting.anchors)
         random = anchor_classes(labels, sampled)
         at_random = random != UNKNOWN if len(random) else np.zeros(labels.n_units, dtype=bool)
@@ -119,7 +115,7 @@ def infer_calibrated(
             random_gold=at_random,
             ordered=ordered,
             groups=groups,
-            method=method,
+            method=pool,
             fitting=fitting,
         ).estimate
 
@@ -283,7 +279,7 @@ class Unsupervised:
 
     similarity: Similarity
     merged: CrowdLabels
-    members: PoolMembers
+    members: Members
     estimate: Estimate
     residuals: Residuals
     sign: str | None
@@ -313,16 +309,17 @@ def fit_without_gold(
     similarity = find_similar(labels, seed=seed)
     group = similarity.group if groups is None else _join(similarity.group, groups)
     merged = merge_groups(labels, group)
-    members = pool.members(merged, fitting=fitting)
+    members = pool.fit_members(merged, fitting=fitting)
     estimate = split_groups(pool.pooled(merged, members, fitting=fitting), labels, group)
-    residuals = residual_agreement(merged, members.dawid_skene, seed=seed)
+    dawid_skene = members.dawid_skene.posterior
+    residuals = residual_agreement(merged, dawid_skene, seed=seed)
     return Unsupervised(
         similarity=replace(similarity, group=group),
         merged=merged,
         members=members,
         estimate=estimate,
         residuals=residuals,
-        sign=sharing_sign(labels, residuals, estimate.answer, members.dawid_skene),
+        sign=sharing_sign(labels, residuals, estimate.answer, dawid_skene),
     )
 
 
@@ -333,19 +330,15 @@ def members_to_weigh(fit: Unsupervised, *, seed: int = 0) -> tuple[Beliefs, ...]
     """
     from crowdlogic.confidence.learning_from_gold import subtype_beliefs
     from crowdlogic.truth.ebcc import EBCC
-
-    known = (fit.members.shares, fit.members.mace, fit.estimate.beliefs, _catd(fit.merged))
-    if len(fit.merged.annotators) * EBCC().subtypes * fit.merged.n_classes**2 > MOST_CELLS:
-        return known  # EBCC would not fit into memory
-    return *known, subtype_beliefs(fit.merged, seed=seed)
-
-
-def _catd(merged: CrowdLabels) -> Beliefs:
     from crowdlogic.truth.weighting import CATD
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # one opinion among several
-        return CATD().infer(merged).beliefs
+        catd = CATD().infer(fit.merged).beliefs
+    known = (fit.members.vote.posterior, fit.members.mace.posterior, fit.estimate.beliefs, catd)
+    if len(fit.merged.annotators) * EBCC().subtypes * fit.merged.n_classes**2 > MOST_CELLS:
+        return known  # EBCC would not fit into memory
+    return *known, subtype_beliefs(fit.merged, seed=seed)
 
 
 def assess(
@@ -387,7 +380,8 @@ def assess(
     if learns:
         fitting = replace(fitting, anchors=None)  # what is weighed by gold must not have seen it
     fit = fit or fit_without_gold(labels, groups=groups, method=method, fitting=fitting, seed=seed)
-    estimate, independent = fit.estimate, fit.members.independent
+    estimate = fit.estimate
+    independent = independent_posterior(fit.members, fit.merged.votes())
     learnt = None
     if learns:
         taught = fit.taught or members_to_weigh(fit, seed=seed)

@@ -111,22 +111,6 @@ class Shard:
         """Return cell[row] = annotator[row] * n_codes + label[row]."""
         return np.asarray(self.annotator.astype(np.int64) * n_codes + self.label)
 
-    def narrow_cells(self, n_codes: int) -> Codes:
-        """`cells` in 16 bits where they fit, else in 32; made once for as long as the shard is there."""
-        known = self.__dict__.get("_cells")
-        if known is None or known[0] != n_codes:
-            cells = self.annotator.astype(np.uint32) * np.uint32(n_codes)
-            cells += self.label.astype(np.uint32)
-            known = (n_codes, narrow_codes(cells))
-            object.__setattr__(self, "_cells", known)
-        found: Codes = known[1]
-        return found
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether no label has a weight, no class is known and each unit is one."""
-        return not (len(self.weight) or len(self.fixed) or len(self.times))
-
     def row_weights(self) -> Floats | None:
         """Return weight[row], times the number of units that the row's unit stands for; None when all are 1."""
         weight = self.weight if len(self.weight) else None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import gzip
 import io
-import itertools
 import os
 import re
 import shutil
@@ -25,7 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from crowdlogic.data.folders import ZIP_MAGIC, Folder, open_folder, oversize_error, unpacked_limit
 from crowdlogic.errors import FormatError, MissingDataError, OptionError, name_list
@@ -162,13 +161,12 @@ class MemberFile(InputFile):
             return _head_of_pieces(_plain_pieces(opened), size)
 
 
-SCANNED, CONDENSED = 1 << 28, 1 << 20
+SCANNED, CONDENSED = 1 << 26, 1 << 20
 """Number of bytes of a JSON file that are inspected to recognise it, and that are kept without long texts."""
 
-LONG_TEXT = 200
-"""Of longer texts in JSON only the beginning is kept to recognise a file: fields have shorter names."""
+JSON_TEXT = re.compile(rb'("(?:[^"\\]|\\.){0,200})[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
+"""A text of JSON, of which the beginning is kept to recognise a file: names of fields are shorter."""
 
-TEXT_BODY = re.compile(rb'(?:[^"\\]|\\.)*+', re.DOTALL)
 BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[{}\[\]]', re.DOTALL)
 
 
@@ -194,43 +192,18 @@ def _head_of_pieces(pieces: Iterator[bytes], size: int) -> bytes:
     """Return the first bytes of a file; of JSON whose first record is longer, more of it, with long texts cut.
 
     A record of an annotation tool may hold a whole document before the fields by which the tool is recognised, so a
-    fixed number of bytes is not enough. Texts are cut while they are read, so memory holds at most CONDENSED bytes.
+    fixed number of bytes is not enough.
     """
-    first = b""
-    while len(first) < size and (piece := next(pieces, b"")):
-        first += piece
-    first, rest = first[:size], first[size:]
-    if (
-        size < HEAD_SIZE
-        or len(first) < size
-        or first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"[", b"{")
-        or _holds_first_record(first)
-    ):
+    head = bytearray()
+    while len(head) < size and (piece := next(pieces, b"")):
+        head += piece
+    first = bytes(head[:size])
+    is_json = first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{")
+    if size < HEAD_SIZE or len(first) < size or not is_json or _holds_first_record(first):
         return first
-    found, scanned = bytearray(), 0
-    in_text, kept, carried = False, 0, b""
-    for piece in itertools.chain((first, rest), pieces):
-        scanned += len(piece)
-        part, at, carried = carried + piece, 0, b""
-        while at < len(part):
-            if not in_text:
-                end = part.find(b'"', at)
-                found += part[at:] if end < 0 else part[at : end + 1]
-                at, in_text, kept = (len(part) if end < 0 else end + 1), end >= 0, 0
-                continue
-            end = cast("re.Match[bytes]", TEXT_BODY.match(part, at)).end()
-            taken = part[at : min(end, at + LONG_TEXT - kept)]
-            found += taken if at + len(taken) == end else taken.rstrip(b"\\")  # no half of an escape
-            kept += len(taken)
-            if end < len(part) and part[end : end + 1] == b'"':
-                found += b'"'
-                in_text, end = False, end + 1
-            elif end < len(part):  # a backslash ends the piece
-                carried, end = part[end:], len(part)
-            at = end
-        if scanned > SCANNED or len(found) > CONDENSED:
-            break
-    return bytes(found[:CONDENSED])
+    while len(head) < SCANNED and (piece := next(pieces, b"")):
+        head += piece
+    return JSON_TEXT.sub(rb"\1\2", head)[:CONDENSED]
 
 
 def _holds_first_record(head: bytes) -> bool:

@@ -21,7 +21,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, parse_choice
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.rules.projection.projector import Projector
@@ -106,7 +106,7 @@ def first_targets(
     if not isinstance(start, MajorityVote):
         return np.array(infer_truth(start, labels, corpus).beliefs)
     votes = labels.votes(weighted=start.weighted)
-    if Ties.named(start.ties) is Ties.soft:
+    if parse_choice(Ties, start.ties, "ties") is Ties.soft:
         if doubt is None:
             doubt = SINGLE_DOUBT if mostly_single(labels) else 0.0
         return vote_shares(votes + doubt)

@@ -1,4 +1,7 @@
-"""Array types for signatures, read-only views, stable sorting, and fast sums over rows and groups."""
+"""Array types of signatures, read-only views, stable sorting, sums by group, and pseudo-random bits.
+
+[SPLITMIX] Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from crowdlogic.errors import OptionError, require_kind
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.signedinteger[Any]]
 Bools: TypeAlias = NDArray[np.bool_]
+
+Bits: TypeAlias = NDArray[np.uint64]
 
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
@@ -95,3 +100,12 @@ def row_sums(table: Floats) -> Floats:
 def sum_by(group: NDArray[np.integer[Any]], size: int, values: Floats | None = None) -> Floats:
     """Return total[g], the sum of the values in each group g < size (or the number of entries without values)."""
     return np.bincount(group, weights=values, minlength=size).astype(np.float64, copy=False)
+
+
+def shuffle_bits(numbers: Bits) -> Bits:
+    """Return numbers below 2^64 as others that look random, one to one; sums wrap around ([SPLITMIX])."""
+    with np.errstate(over="ignore"):
+        mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return np.asarray(mixed ^ (mixed >> np.uint64(31)))

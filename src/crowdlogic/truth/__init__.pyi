@@ -5,7 +5,6 @@ from crowdlogic.truth.dawid_skene import DawidSkene as DawidSkene
 from crowdlogic.truth.dependence import Dependence as Dependence
 from crowdlogic.truth.dependence import state_confidence as state_confidence
 from crowdlogic.truth.ebcc import EBCC as EBCC
-from crowdlogic.truth.ensemble import Ensemble as Ensemble
 from crowdlogic.truth.fitting import Fitting as Fitting
 from crowdlogic.truth.glad import GLAD as GLAD
 from crowdlogic.truth.hmm_crowd import HMMCrowd as HMMCrowd
@@ -16,6 +15,7 @@ from crowdlogic.truth.majority import MajorityVote as MajorityVote
 from crowdlogic.truth.methods import TruthMethod as TruthMethod
 from crowdlogic.truth.methods import choose_method as choose_method
 from crowdlogic.truth.one_coin import OneCoin as OneCoin
+from crowdlogic.truth.pool import Ensemble as Ensemble
 from crowdlogic.truth.ties import Ties as Ties
 from crowdlogic.truth.weighting import CATD as CATD
 from crowdlogic.truth.weighting import PM as PM

@@ -28,7 +28,6 @@ from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, row_sums, sum_by
-from crowdlogic.numerics.first_appearance import SCATTER, code_hashes
 from crowdlogic.numerics.logspace import design_effect, normalise, temper, temper_logs
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.fitting import BeliefPass, EngineFit
@@ -92,54 +91,6 @@ def accuracy_of_agreement(agreement: float | None, n_classes: int) -> float:
 def vote_log_odds(accuracy: float, n_classes: int) -> float:
     """Return the change in log odds by a vote for a class."""
     return float(np.log(accuracy * (n_classes - 1) / (1.0 - accuracy)))
-
-
-# Units with the same votes: results that depend only on the votes are computed once for all of them.
-#
-# Axes: i unit, k class, p pattern.
-
-MANY_UNITS = 20_000
-"""Minimum number of units for grouping."""
-
-MOST_BITS = 53
-"""Integers of at most this many bits are exact as floats."""
-
-
-@dataclass(frozen=True, eq=False)
-class VotePatterns:
-    """Patterns of votes.
-
-    Attributes:
-        pattern: pattern[i], that of each unit.
-        first: first[p], the first unit of each pattern.
-        times: times[p], the number of units with this pattern.
-    """
-
-    pattern: Ints
-    first: Ints
-    times: Floats
-
-    def expand(self, table: Floats) -> Floats:
-        """Return table[i, k] from table[p, k]."""
-        return np.take(table, self.pattern, axis=0)
-
-    def determine(self, table: Floats) -> bool:
-        """Return whether units with the same pattern have equal rows of table[i, k]."""
-        return bool((self.expand(table[self.first]) == table).all())
-
-
-def find_vote_patterns(votes: Floats) -> VotePatterns | None:
-    """Return the patterns of votes[i, k]; None where there are few units, many patterns, or fractions of votes."""
-    if len(votes) < MANY_UNITS or not votes.shape[1]:
-        return None
-    base = votes.max() + 1.0
-    if votes.shape[1] * np.log2(base) > MOST_BITS or (votes != np.floor(votes)).any():
-        return None
-    code = votes @ base ** np.arange(votes.shape[1])  # the votes of a unit as the digits of one number
-    pattern, first = code_hashes(code.astype(np.uint64) * SCATTER)
-    if len(first) > len(votes) // 8:
-        return None
-    return VotePatterns(pattern=pattern, first=first, times=sum_by(pattern, len(first)))
 
 
 MAX_DOUBT = 0.3
@@ -231,38 +182,19 @@ def state_confidence(
     """
     if estimate.calibration is not None or not labels.n_labels:
         return estimate
-    votes, shares = labels.votes(), gives_shares(estimate.method)
-    answer = known_answers(estimate.answer, labels, anchors)
-    is_open = open_units(estimate, labels, anchors)
-    patterns = find_vote_patterns(votes) if shares and times is None else None
-    if patterns is not None and patterns.determine(estimate.beliefs):
-        # Units with the same votes have the same beliefs: everything is computed once per pattern of votes
-        first = patterns.first
-        rows, own, calibration = _state_rows(
-            estimate.beliefs[first], votes[first], dependence, patterns.times, shares=shares
-        )
-        stated = patterns.expand(rows)
-        counts = np.bincount(patterns.pattern[is_open], minlength=len(first)).astype(np.float64)
-        wrong = probability_wrong(own, row_sums(votes[first]), own.argmax(axis=1))
-        calibration = with_range(calibration, wrong, counts)
-    else:
-        stated, own, calibration = _state_rows(estimate.beliefs, votes, dependence, times, shares=shares)
-        wrong = probability_wrong(own[is_open], row_sums(votes)[is_open], answer[is_open])
-        calibration = with_range(calibration, wrong, None if times is None else times[is_open])
-    return replace(estimate, beliefs=keep_known(stated, labels, anchors), answer=answer, calibration=calibration)
-
-
-def _state_rows(
-    beliefs: Floats, votes: Floats, dependence: Dependence, times: Floats | None, *, shares: bool
-) -> tuple[Floats, Floats, Calibration]:
-    """Return the calibrated beliefs stated[i, k] of the independent posterior own[i, k], and the calibration."""
+    votes = labels.votes()
     calibration = dependence.calibration(votes, times)
     sharpness = label_sharpness(votes, calibration.correlation)
-    if shares:
-        log_posterior = log_posterior_of_votes(beliefs, votes, times)
-        stated = temper_logs(log_posterior, sharpness, calibration.doubt)
-        return stated, normalise(log_posterior)[0], calibration
-    return temper(beliefs, sharpness, calibration.doubt), beliefs, calibration
+    if gives_shares(estimate.method):
+        log_posterior = log_posterior_of_votes(estimate.beliefs, votes, times)
+        stated, own = temper_logs(log_posterior, sharpness, calibration.doubt), normalise(log_posterior)[0]
+    else:
+        stated, own = temper(estimate.beliefs, sharpness, calibration.doubt), estimate.beliefs
+    answer = known_answers(estimate.answer, labels, anchors)
+    is_open = open_units(estimate, labels, anchors)
+    wrong = probability_wrong(own[is_open], row_sums(votes)[is_open], answer[is_open])
+    calibration = with_range(calibration, wrong, None if times is None else times[is_open])
+    return replace(estimate, beliefs=keep_known(stated, labels, anchors), answer=answer, calibration=calibration)
 
 
 # Range of the number of wrong answers: from independent errors to errors shared by all labels of an item.

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowdlogic.annotators.label_sums import (
     Q,
@@ -35,21 +34,20 @@ from crowdlogic.annotators.label_sums import (
     whole_counts,
 )
 from crowdlogic.data.blocks import Arrays, Engine, Shard, State
-from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.estimate import vote_shares as share_votes
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Floats, check_amounts, sum_by
+from crowdlogic.numerics.arrays import Bits, Floats, check_amounts, shuffle_bits, sum_by
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import dirichlet_divergence, expected_log
 from crowdlogic.truth.dawid_skene import e_step
-from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
-from crowdlogic.truth.methods import takes_frames
+from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, starting_beliefs
+from crowdlogic.truth.methods import FitsBlocks
 
 
 @dataclass(frozen=True)
-class EBCC:
+class EBCC(FitsBlocks):
     """Enhanced Bayesian classifier combination ([LRC19]).
 
     Attributes:
@@ -77,11 +75,6 @@ class EBCC:
         check_amounts(self, positive=("subtype_count", "diagonal", "off_diagonal"))
         if self.subtypes < 1 or self.restarts < 1:
             raise OptionError("ebcc: subtypes and restarts must be at least 1.")
-
-    @takes_frames
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Iterate the updates from several starts, and take the one with the best bound."""
-        return infer_in_memory(self, labels, fitting)
 
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
@@ -253,20 +246,17 @@ class SplitStep:
         return {}, {Q: (q[:, :, None] * noise / noise.sum(axis=2, keepdims=True)).reshape(shape)}
 
 
-Bits = NDArray[np.uint64]
-
-
 def _draw_parameters(votes: Arrays, seed: int) -> dict[str, Bits]:
     """Inputs of the draws apart from a unit's labels: hashes of annotators, classes (and "not k"), and the seed.
 
     An annotator is identified by the number of labels and how often they agree with the votes, a class by its votes.
     """
     agreed = np.round(votes["agreed"] / np.maximum(votes["given"], 1) * 1e6).astype(np.uint64)
-    kind = _shuffle_bits(votes["votes"].astype(np.uint64) + np.uint64(1))
+    kind = shuffle_bits(votes["votes"].astype(np.uint64) + np.uint64(1))
     return {
-        "annotator": _shuffle_bits(_shuffle_bits(votes["given"].astype(np.uint64)) + agreed),
-        "kinds": np.concatenate([kind, _shuffle_bits(kind)]),
-        "seed": _shuffle_bits(np.array([seed], dtype=np.uint64)),
+        "annotator": shuffle_bits(shuffle_bits(votes["given"].astype(np.uint64)) + agreed),
+        "kinds": np.concatenate([kind, shuffle_bits(kind)]),
+        "seed": shuffle_bits(np.array([seed], dtype=np.uint64)),
     }
 
 
@@ -278,18 +268,9 @@ def _content_noise(shard: Shard, parameters: Arrays, size: int) -> Floats:
     kinds = parameters["kinds"]
     kind = kinds[: len(kinds) // 2]
     unit = np.zeros(shard.n_units, dtype=np.uint64)  # [i], a sum of hashes, which no order changes
-    np.add.at(unit, shard.unit, _shuffle_bits(parameters["annotator"][shard.annotator] + kinds[shard.label]))
-    base = _shuffle_bits(unit + parameters["seed"])
-    cells = _shuffle_bits(base[:, None, None] + kind[:, None] + _shuffle_bits(np.arange(size, dtype=np.uint64)))
+    np.add.at(unit, shard.unit, shuffle_bits(parameters["annotator"][shard.annotator] + kinds[shard.label]))
+    base = shuffle_bits(unit + parameters["seed"])
+    cells = shuffle_bits(base[:, None, None] + kind[:, None] + shuffle_bits(np.arange(size, dtype=np.uint64)))
     # The upper 53 bits of each cell as a uniform number in (0, 1), and its exponential
     uniform = ((cells >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
     return np.asarray(-np.log(uniform))
-
-
-def _shuffle_bits(value: Bits) -> Bits:
-    """Sixty-four bits well shuffled (the finaliser of splitmix64); sums wrap around."""
-    with np.errstate(over="ignore"):
-        value = value + np.uint64(0x9E3779B97F4A7C15)
-        value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return np.asarray(value ^ (value >> np.uint64(31)), dtype=np.uint64)

@@ -459,20 +459,14 @@ def estimate_of_fit(
 # Posteriors depend on a unit's labels only, and statistics are sums over units. Where few annotators label everything,
 # millions of units are a few thousand patterns.
 #
-# A pattern is coded as a number in base K + 1: the digit of annotator j is the label that j gave plus one. There are no
-# patterns where this number would overflow, where an annotator labelled a unit twice, or where labels have weights.
+# A pattern is coded as a number: the digit of annotator j is the label that j gave plus one. There are no patterns
+# where this number would overflow, where an annotator labelled a unit twice, or where labels have weights.
 
 LARGE = 100_000
 """Minimum number of labels for using patterns."""
 
 PAYS = 8
 """Minimum number of units per pattern: with fewer, finding patterns costs more than it saves."""
-
-SAMPLE = 5_000
-"""Number of units in the sample that is inspected first."""
-
-DENSE = 1 << 22
-"""Maximum number of possible patterns that are counted in a table; more are sorted."""
 
 MOST = 2.0**62
 """Upper bound on the number that codes a pattern."""
@@ -503,31 +497,28 @@ def find_patterns(labels: CrowdLabels, fixed: Ints | None = None) -> Patterns | 
         labels: The labels.
         fixed: fixed[i], the class that a unit is known to be of, or -1; units of one pattern agree in it, too.
     """
-    codes = _pattern_codes(labels, np.empty(0, dtype=np.int32) if fixed is None else fixed)
-    if codes is None:
+    n_classes, size = labels.n_classes, len(labels.annotators)
+    base = 2 * n_classes + 1  # a label, a partial label "not n", or none
+    if labels.weight is not None or labels.offsets is not None or (size + 1) * np.log2(base) >= np.log2(MOST):
         return None
-    n_codes = int(codes.max(initial=-1)) + 1
-    if n_codes > DENSE:
-        _, unit, pattern, times = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
-        return Patterns(unit, times.astype(np.float64), pattern)
-    counts = np.bincount(codes, minlength=n_codes)
-    found = np.flatnonzero(counts)
-    position = np.zeros(n_codes, dtype=np.int32)
-    position[found] = np.arange(len(found), dtype=np.int32)
-    first = np.empty(n_codes, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last write is the first unit
-    return Patterns(first[found], counts[found].astype(np.float64), position[codes])
+    if ((labels.unit[1:] == labels.unit[:-1]) & (labels.annotator[1:] == labels.annotator[:-1])).any():
+        return None
+    # codes[i], the labels of unit i: the sum over its rows of digit times place of the annotator
+    digit = labels.label + np.int64(1)
+    if labels.negated is not None:
+        digit = digit + n_classes * labels.negated
+    place = np.int64(base) ** np.arange(size, dtype=np.int64)
+    codes = np.zeros(labels.n_units, dtype=np.int64)
+    np.add.at(codes, labels.unit, place[labels.annotator] * digit)
+    if fixed is not None and len(fixed):
+        codes = codes * np.int64(n_classes + 1) + (fixed + 1)
+    _, unit, pattern, times = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
+    return Patterns(unit, times.astype(np.float64), pattern)
 
 
 def paying_patterns(labels: CrowdLabels, fixed: Ints | None = None) -> Patterns | None:
     """Return the patterns if there are few enough that computing each once is faster; otherwise None."""
-    if labels.n_labels < LARGE or not _is_packable(labels):
-        return None
-    if labels.n_units > SAMPLE:  # a sample of the units, spread over all, has hardly fewer patterns than it has units
-        sample = np.linspace(0, labels.n_units - 1, SAMPLE).astype(np.int64)
-        if len(np.unique(_sample_codes(labels, sample))) * 2 > SAMPLE:
-            return None
-    found = find_patterns(labels, fixed)
+    found = find_patterns(labels, fixed) if labels.n_labels >= LARGE else None
     return found if found is not None and len(found) * PAYS <= labels.n_units else None
 
 
@@ -549,49 +540,6 @@ def pattern_shards(
     # Whether to compile is decided by what is computed, and not by what it stands for
     small = labels.n_labels * max(labels.n_classes, 1) < COMPILED and compiled is None
     return replace(whole, parts=parts, n_labels=n_labels, compiled=False if small else compiled)
-
-
-def _is_packable(labels: CrowdLabels) -> bool:
-    base, size = 2 * labels.n_classes + 1, len(labels.annotators)
-    single = labels.weight is None and labels.offsets is None
-    return single and (size + 1) * np.log2(base) < np.log2(MOST)
-
-
-def _pattern_codes(labels: CrowdLabels, fixed: Ints) -> Ints | None:
-    """Return code[i], the labels of each unit as one number; None where there is none."""
-    if not _is_packable(labels):
-        return None
-    repeated = (labels.unit[1:] == labels.unit[:-1]) & (labels.annotator[1:] == labels.annotator[:-1])
-    if repeated.any():
-        return None
-    codes = np.zeros(labels.n_units, dtype=np.int64)
-    starts = np.flatnonzero(np.diff(labels.unit, prepend=-1))
-    if len(starts):
-        codes[labels.unit[starts]] = np.add.reduceat(_digits(labels), starts)
-    if len(fixed):
-        codes = codes * np.int64(labels.n_classes + 1) + (fixed + 1)
-    return codes
-
-
-def _digits(labels: CrowdLabels, rows: Ints | slice = slice(None)) -> Ints:
-    """Return the contribution of each label to the code of its unit."""
-    partial = labels.negated is not None
-    base = (2 if partial else 1) * labels.n_classes + 1
-    place = np.int64(base) ** np.arange(len(labels.annotators), dtype=np.int64)
-    digit = labels.label[rows] + np.int64(1)
-    if labels.negated is not None:
-        digit = digit + labels.n_classes * labels.negated[rows]
-    return np.asarray(place[labels.annotator[rows]] * digit)
-
-
-def _sample_codes(labels: CrowdLabels, units: Ints) -> Ints:
-    """Return the numbers of some units, which are sorted."""
-    begin, end = np.searchsorted(labels.unit, units), np.searchsorted(labels.unit, units, side="right")
-    rows = np.concatenate([np.arange(a, b) for a, b in zip(begin, end, strict=True)] or [np.empty(0, np.int64)])
-    owner = np.repeat(np.arange(len(units)), end - begin)
-    codes = np.zeros(len(units), dtype=np.int64)
-    np.add.at(codes, owner, _digits(labels, rows))
-    return codes
 
 
 def own_checkpoint(fitting: Fitting, member: str) -> Fitting:

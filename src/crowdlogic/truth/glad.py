@@ -23,8 +23,6 @@ from scipy.special import log_expit
 
 from crowdlogic.annotators.label_sums import LARGE, clamp
 from crowdlogic.data.blocks import Arrays, Engine, Shard, State
-from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, sum_by
 from crowdlogic.numerics.convergence import Convergence
@@ -35,10 +33,9 @@ from crowdlogic.truth.fitting import (
     EngineFit,
     Fitting,
     Iterations,
-    infer_in_memory,
     starting_beliefs,
 )
-from crowdlogic.truth.methods import takes_frames
+from crowdlogic.truth.methods import FitsBlocks
 
 STEPS = 3
 """Newton steps for an item's difficulty within one M-step."""
@@ -170,7 +167,7 @@ def _ease_score(pull: Floats, curve: Floats, ease: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class GLAD:
+class GLAD(FitsBlocks):
     """Abilities and difficulties by EM ([WRWBM09]).
 
     Attributes:
@@ -181,11 +178,6 @@ class GLAD:
 
     name = "glad"
     signed = True  # an ability or an ease may be negative
-
-    @takes_frames
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Iterate E- and M-steps until the log posterior converges."""
-        return infer_in_memory(self, labels, fitting)
 
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT

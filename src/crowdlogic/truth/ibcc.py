@@ -29,19 +29,17 @@ from crowdlogic.annotators.label_sums import (
     whole_counts,
 )
 from crowdlogic.data.blocks import Engine, State
-from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import dirichlet_divergence, expected_log
 from crowdlogic.truth.dawid_skene import e_step
-from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
-from crowdlogic.truth.methods import takes_frames
+from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, starting_beliefs
+from crowdlogic.truth.methods import FitsBlocks
 
 
 @dataclass(frozen=True)
-class IBCC:
+class IBCC(FitsBlocks):
     """Independent Bayesian classifier combination ([KG12]).
 
     Attributes:
@@ -61,11 +59,6 @@ class IBCC:
 
     def __post_init__(self) -> None:
         check_amounts(self, positive=("diagonal", "off_diagonal", "class_count"))
-
-    @takes_frames
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Iterate the updates until the bound converges."""
-        return infer_in_memory(self, labels, fitting)
 
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT

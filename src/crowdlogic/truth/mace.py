@@ -17,19 +17,17 @@ import numpy as np
 from crowdlogic.annotators.label_sums import compiled_match_step, is_compiled, tally_hits_and_given
 from crowdlogic.annotators.protocol import FLOOR
 from crowdlogic.data.blocks import Arrays, Engine, State
-from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import dirichlet_divergence, expected_log
-from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
-from crowdlogic.truth.methods import takes_frames
+from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, starting_beliefs
+from crowdlogic.truth.methods import FitsBlocks
 from crowdlogic.truth.one_coin import e_step
 
 
 @dataclass(frozen=True)
-class MACE:
+class MACE(FitsBlocks):
     """Knowing or spamming ([HBVH13]). Its E-step is that of the one-coin model.
 
     Attributes:
@@ -46,11 +44,6 @@ class MACE:
 
     def __post_init__(self) -> None:
         check_amounts(self, positive=("knowing_count", "strategy_count"))
-
-    @takes_frames
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Iterate the updates until the bound converges."""
-        return infer_in_memory(self, labels, fitting)
 
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT

@@ -19,6 +19,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import as_text
+from crowdlogic.errors import parse_choice
 from crowdlogic.numerics.arrays import Ints, row_sums
 from crowdlogic.truth.fitting import DEFAULT_FIT, BeliefPass, EngineFit, FitSummary, Fitting, refuse_anchors
 from crowdlogic.truth.methods import takes_frames
@@ -54,7 +55,7 @@ class MajorityVote:
         best = best_classes(votes)
         answer = winners(
             best,
-            Ties.named(self.ties),
+            parse_choice(Ties, self.ties, "ties"),
             classes=labels.classes,
             order=self.order,
             seed=self.seed,

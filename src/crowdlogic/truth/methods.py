@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import polars as pl
 
+from crowdlogic.data.blocks import Engine
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Answers, Estimate, answers_from_estimate, answers_from_gold
 from crowdlogic.data.frames import as_labels
@@ -17,7 +18,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.errors import CorpusError, LabelError, OptionError
 from crowdlogic.registry import TRUTH_METHODS
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
+from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, infer_in_memory
 
 
 @TRUTH_METHODS.serves
@@ -173,6 +174,23 @@ def takes_frames(infer: Infer) -> Infer:
         return infer(self, as_labels(labels, "infer"), corpus, **options)
 
     return accepting  # type: ignore[return-value]
+
+
+class FitsBlocks:
+    """`infer` of methods that are fitted to blocks of labels by `fit_over`."""
+
+    name: ClassVar[str]
+
+    @takes_frames
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
+        """Fit to labels, or to a frame of labels."""
+        return infer_in_memory(self, labels, fitting)
+
+    def fit_over(
+        self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+    ) -> EngineFit:
+        """Fit to blocks of labels, wherever they are."""
+        raise NotImplementedError
 
 
 def as_answers(gold: Any, where: str) -> Answers:

@@ -23,14 +23,12 @@ from crowdlogic.annotators.label_sums import (
 )
 from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST
 from crowdlogic.data.blocks import Arrays, Engine, Shard, State
-from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import normalise, safe_log
-from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
-from crowdlogic.truth.methods import takes_frames
+from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, starting_beliefs
+from crowdlogic.truth.methods import FitsBlocks
 
 
 def e_step(block: Shard, p: Arrays, _state: Arrays, *, keep: bool = False) -> tuple[Arrays, Arrays]:
@@ -46,7 +44,7 @@ def e_step(block: Shard, p: Arrays, _state: Arrays, *, keep: bool = False) -> tu
 
 
 @dataclass(frozen=True)
-class OneCoin:
+class OneCoin(FitsBlocks):
     """One accuracy per annotator, by EM.
 
     Attributes:
@@ -63,11 +61,6 @@ class OneCoin:
 
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))
-
-    @takes_frames
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Iterate E- and M-steps until the log posterior converges."""
-        return infer_in_memory(self, labels, fitting)
 
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT

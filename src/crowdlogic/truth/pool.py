@@ -1,12 +1,17 @@
-"""The pool: the mean of vote shares, MACE and Dawid-Skene. The default for labels of single items.
+"""Linear opinion pools [STONE61] of Dawid-Skene, MACE and the vote: the pool, and the ensemble.
 
-Near-copies among the annotators are merged first (in memory; engines take annotators as they are).
+Dawid-Skene learns a confusion matrix for every annotator, which pays off with many labels and loses to counting votes
+with few; MACE learns one number; the vote learns nothing. Each states its posterior with the dependence of the labels
+taken into account (`dependence`), and the pool is their weighted mean: where the members disagree, it is unsure.
+Dawid-Skene weighs w = c² / (c² + half²) for c labels per annotator and class, since few labels do not determine a
+matrix.
 
-Dawid-Skene learns a confusion matrix for every annotator, MACE one number, the vote nothing. Where annotators share
-mistakes, as language-model judges do, confusion matrices can settle on something else than the classes; the vote then
-holds them back. The members count equally, except that Dawid-Skene weighs w = c² / (c² + half²) for c labels per
-annotator and class, since few labels do not determine a matrix. It is a linear opinion pool [STONE61] of the shares and
-of the two posteriors with the dependence of the labels taken into account (`dependence`).
+- `MethodPool` is the default for labels of single items. Where annotators share mistakes, as language-model judges do,
+  confusion matrices can settle on something else than the classes; the vote then holds them back: MACE and the shares
+  of the votes, as they are, have the weight 1. Near-copies among the annotators are merged first (in memory; engines
+  take annotators as they are).
+- `Ensemble` is the default for tags that are not spans. MACE has the weight 1 - 0.3 w, and the posterior of the vote
+  1 - w.
 
 [STONE61] Stone, "The opinion pool", 1961.
 Axes: i unit, j annotator, k class.
@@ -14,16 +19,18 @@ Axes: i unit, j annotator, k class.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from crowdlogic.annotators.label_sums import MOST_CELLS
 from crowdlogic.data.blocks import Engine
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate, vote_shares
+from crowdlogic.data.estimate import Beliefs, Calibration, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.numerics.arrays import Floats, Ints, check_amounts, row_sums
+from crowdlogic.numerics.arrays import Floats, Ints, check_amounts, row_sums, sum_by
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import temper
 from crowdlogic.truth.dawid_skene import DawidSkene
@@ -34,6 +41,7 @@ from crowdlogic.truth.dependence import (
     keep_known,
     label_sharpness,
     open_units,
+    posterior_of_votes,
     probability_wrong,
     state_members,
     sum_votes,
@@ -49,136 +57,185 @@ TEAMS_CROWDS_PANELS = replace(PUBLIC_CROWDS, strength=0.5, doubt=0.05)
 judges, for which it is overconfident; chosen by the mean log loss over teams, crowds and panels, which is flat around
 it."""
 
+BESIDE_CONFUSION = 0.3
+"""Weight that MACE loses in the ensemble if confusion matrices are well estimated, because it cannot model adversarial
+annotators."""
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PoolMembers:
-    """Beliefs of the members of the pool.
-
-    Attributes:
-        shares: shares[i, k] of the votes.
-        mace: q[i, k] of MACE.
-        dawid_skene: q[i, k] of Dawid-Skene; those of MACE where confusion matrices have no weight.
-        weight: Weight of Dawid-Skene, from 0 to 1; the others have 1.
-        fits: The estimates of Dawid-Skene, if it has a weight, and MACE.
-    """
-
-    shares: Beliefs
-    mace: Beliefs
-    dawid_skene: Beliefs
-    weight: float
-    fits: tuple[Estimate, ...]
-
-    @property
-    def independent(self) -> Beliefs:
-        """q[i, k] if annotators err independently: the weighted mean of MACE and Dawid-Skene."""
-        return (self.mace + self.weight * self.dawid_skene) / (1.0 + self.weight)
+Infer = Callable[[DawidSkene | MACE], Estimate]
+"""Function that fits a member."""
 
 
 @dataclass(frozen=True)
-class MethodPool:
-    """Mean of vote shares, MACE and Dawid-Skene.
+class Member:
+    """Beliefs of one member of a pool.
+
+    Attributes:
+        weight: Its weight.
+        posterior: Its own beliefs q[i, k].
+        estimate: Its estimate; None for the vote.
+        is_share: Whether the beliefs are shares of votes that are pooled as they are, and no posterior.
+    """
+
+    weight: float
+    posterior: Beliefs
+    estimate: Estimate | None = None
+    is_share: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Members:
+    """The members of a pool. Iterating yields those that have a weight.
+
+    Attributes:
+        dawid_skene: Dawid-Skene; MACE with the weight 0 where confusion matrices have none.
+        mace: MACE.
+        vote: The vote.
+    """
+
+    dawid_skene: Member
+    mace: Member
+    vote: Member
+
+    def __iter__(self) -> Iterator[Member]:
+        return (one for one in (self.dawid_skene, self.mace, self.vote) if one.weight > 0)
+
+
+def pool(members: Sequence[Member], votes: Floats, calibration: Calibration | None) -> Beliefs:
+    """Return the weighted mean of the members' calibrated beliefs, or of their own beliefs without a calibration."""
+    total = sum(member.weight for member in members)
+    if calibration is None:
+        return np.asarray(sum(member.weight / total * member.posterior for member in members))
+    sharpness = label_sharpness(votes, calibration.correlation)
+    beliefs = np.full_like(members[0].posterior, calibration.doubt / max(votes.shape[1], 1))
+    for member in members:
+        stated = member.posterior if member.is_share else temper(member.posterior, sharpness)
+        beliefs += (1.0 - calibration.doubt) * member.weight / total * stated
+    return beliefs
+
+
+def independent_posterior(members: Iterable[Member], votes: Floats) -> Beliefs:
+    """Return q[i, k] if annotators err independently: the weighted mean of the posteriors, without shares of votes."""
+    return pool([one for one in members if not one.is_share], votes, None)
+
+
+@dataclass(frozen=True)
+class LinearPool:
+    """Weighted mean of Dawid-Skene, MACE and the vote.
 
     Attributes:
         half: Labels per annotator and class with which Dawid-Skene has half its weight.
-        dependence: Dependence of labels on one item; None averages the members' uncalibrated posteriors.
+        dependence: Dependence of labels on one item; None averages the members' uncalibrated beliefs.
         convergence: When Dawid-Skene and MACE stop.
     """
 
     half: float = 3.0
-    dependence: Dependence | None = TEAMS_CROWDS_PANELS
+    dependence: Dependence | None = PUBLIC_CROWDS
     convergence: Convergence = Convergence()
 
-    name = "pool"
+    name: ClassVar[str]
+    pools_shares: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_amounts(self, positive=("half",))
 
+    def weights(self, confusion: float) -> tuple[float, float, float]:
+        """Return the weights of Dawid-Skene, MACE and the vote, given that of Dawid-Skene."""
+        raise NotImplementedError
+
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
-        """Merge near-copies among the annotators, fit the members and pool them."""
+        """Fit the members and pool their calibrated beliefs."""
         require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
-        group = find_similar(labels).group
-        merged = merge_groups(labels, group)
-        found = self.pooled(merged, self.members(merged, corpus, fitting=fitting), fitting=fitting)
-        return split_groups(found, labels, group)
+        return self.pooled(labels, self.fit_members(labels, corpus, fitting=fitting), fitting=fitting)
 
-    def members(
-        self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
-    ) -> PoolMembers:
-        """Fit Dawid-Skene and MACE, and count the votes."""
-        methods: list[DawidSkene | MACE] = [MACE(convergence=self.convergence)]
-        weight = self.confusion_weight(labels)
-        if weight > 0:
-            methods.insert(0, DawidSkene(convergence=self.convergence))
-        fits = tuple(one.infer(labels, corpus, fitting=own_checkpoint(fitting, one.name)) for one in methods)
-        return PoolMembers(
-            shares=vote_shares(labels.votes()),
-            mace=fits[-1].beliefs,
-            dawid_skene=fits[0].beliefs,
-            weight=weight,
-            fits=fits,
-        )
+    def confusion_weight(self, labels: CrowdLabels, times: Floats | None = None) -> float:
+        """Return the weight of Dawid-Skene; times[i], if given, is the number of units like unit i."""
+        often = None if times is None else times[labels.unit]
+        return self._confusion_weight(sum_by(labels.annotator, len(labels.annotators), often), labels.n_classes)
 
-    def pooled(self, labels: CrowdLabels, members: PoolMembers, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
-        """Return the weighted mean of the members, calibrated with the dependence of the labels."""
-        votes, calibration = labels.votes(), None
-        mace, dawid_skene, doubt = members.mace, members.dawid_skene, 0.0
-        if self.dependence is not None:
-            calibration = self.dependence.calibration(votes)
-            sharpness, doubt = label_sharpness(votes, calibration.correlation), calibration.doubt
-            mace, dawid_skene = temper(mace, sharpness), temper(dawid_skene, sharpness)
-        mean = (members.shares + mace + members.weight * dawid_skene) / (2.0 + members.weight)
-        beliefs = (1.0 - doubt) * mean + doubt / max(labels.n_classes, 1)
-        first, last = members.fits[0], members.fits[-1]
-        found = make_estimate(
-            labels,
-            self.name,
-            keep_known(beliefs, labels, fitting.anchors),
-            answer_all=fitting.answer_all,
-            confusion=first.confusion,
-            prior=first.prior,
-            reliability=last.reliability,
-            trace=first.trace,
-            converged=all(fit.converged for fit in members.fits),
-        )
-        if calibration is not None:
-            is_open = open_units(found, labels, fitting.anchors)
-            wrong = probability_wrong(members.independent[is_open], row_sums(votes)[is_open], found.answer[is_open])
-            calibration = with_range(calibration, wrong)
-        return replace(found, calibration=calibration)
-
-    def confusion_weight(self, labels: CrowdLabels) -> float:
-        """Return the weight of Dawid-Skene, by the labels per annotator and class."""
-        return self._weight(labels.labels_per_annotator(), labels.n_classes)
-
-    def _weight(self, given: Ints | Floats, n_classes: int) -> float:
-        """Return the weight of Dawid-Skene where each annotator gave given[j] labels."""
+    def _confusion_weight(self, given: Floats, n_classes: int) -> float:
+        """Return the weight of Dawid-Skene where annotator j gave given[j] labels; 0 where memory would not suffice."""
         if len(given) * n_classes**2 > MOST_CELLS:
             return 0.0
         each = float(given.sum()) / max(int(np.count_nonzero(given)) * n_classes, 1)
         return each**2 / (each**2 + self.half**2)
 
+    def fit_members(
+        self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
+    ) -> Members:
+        """Fit Dawid-Skene and MACE, and count the votes."""
+        return self.members(labels, lambda one: one.infer(labels, corpus, fitting=own_checkpoint(fitting, one.name)))
+
+    def members(self, labels: CrowdLabels, infer: Infer, *, times: Floats | None = None) -> Members:
+        """Return the members, each fitted.
+
+        Args:
+            labels: The labels.
+            infer: Function that fits a member.
+            times: times[i], the number of units with the labels of unit i; None if each stands for one.
+        """
+        of_confusion, of_mace, of_vote = self.weights(self.confusion_weight(labels, times))
+        fitted = infer(DawidSkene(convergence=self.convergence)) if of_confusion > 0 else None
+        known, votes = infer(MACE(convergence=self.convergence)), labels.votes()
+        shares = vote_shares(votes)
+        return Members(
+            dawid_skene=Member(of_confusion, (fitted or known).beliefs, fitted),
+            mace=Member(of_mace, known.beliefs, known),
+            vote=Member(of_vote, shares, is_share=True)
+            if self.pools_shares
+            else Member(of_vote, posterior_of_votes(shares, votes, times)),
+        )
+
+    def pooled(
+        self, labels: CrowdLabels, members: Iterable[Member], *, fitting: Fitting, times: Floats | None = None
+    ) -> Estimate:
+        """Return the pooled beliefs of the members; times[i], if given, is the number of units like unit i."""
+        members, votes = list(members), labels.votes()
+        calibration = None if self.dependence is None else self.dependence.calibration(votes, times)
+        fits = [member.estimate for member in members if member.estimate is not None]
+        found = make_estimate(
+            labels,
+            self.name,
+            keep_known(pool(members, votes, calibration), labels, fitting.anchors),
+            answer_all=fitting.answer_all,
+            confusion=fits[0].confusion,
+            prior=fits[0].prior,
+            reliability=fits[-1].reliability,
+            trace=fits[0].trace,
+            converged=all(fit.converged for fit in fits),
+        )
+        if calibration is not None:
+            is_open = open_units(found, labels, fitting.anchors)
+            own = independent_posterior(members, votes)[is_open]
+            wrong = probability_wrong(own, row_sums(votes)[is_open], found.answer[is_open])
+            calibration = with_range(calibration, wrong, None if times is None else times[is_open])
+        return replace(found, calibration=calibration)
+
     def fit_over(
         self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit the members over an engine and pool them."""
+        """Fit the members over an engine and pool their calibrated beliefs."""
         from crowdlogic.truth.majority import VoteStep
 
         votes = sum_votes(engine)
-        weight = self._weight(votes["given"].sum(axis=1), engine.n_classes)
-        methods: list[DawidSkene | MACE] = [MACE(convergence=self.convergence)]
-        if weight > 0:
-            methods.insert(0, DawidSkene(convergence=self.convergence))
-        fits = [one.fit_over(engine, labels=labels, fitting=own_checkpoint(fitting, one.name)) for one in methods]
-        counted = BeliefPass(step=VoteStep(engine.n_classes), parameters={})
-        members = [
-            *(StatedMember(beliefs=fit.beliefs, weight=weight) for fit in fits[:-1]),
-            StatedMember(beliefs=fits[-1].beliefs),
-            StatedMember(beliefs=counted, shares=True),
-        ]
-        beliefs, calibration = state_members(members, engine, votes, self.dependence, raw_shares=True)
+        weights = self.weights(self._confusion_weight(votes["given"].sum(axis=1), engine.n_classes))
+        methods: tuple[DawidSkene | MACE, ...] = (
+            DawidSkene(convergence=self.convergence),
+            MACE(convergence=self.convergence),
+        )
+        fits: list[EngineFit] = []
+        members = []
+        for method, weight in zip(methods, weights[:2], strict=True):
+            if weight > 0:
+                own = own_checkpoint(fitting, method.name)
+                fits.append(method.fit_over(engine, labels=labels, fitting=own))
+                members.append(StatedMember(beliefs=fits[-1].beliefs, weight=weight))
+        if weights[2] > 0:
+            counted = BeliefPass(step=VoteStep(engine.n_classes), parameters={})
+            members.append(StatedMember(beliefs=counted, weight=weights[2], shares=True))
+        beliefs, calibration = state_members(members, engine, votes, self.dependence, raw_shares=self.pools_shares)
         return replace(
             fits[0],
             method=self.name,
@@ -187,6 +244,52 @@ class MethodPool:
             converged=all(fit.converged for fit in fits),
             calibration=calibration,
         )
+
+
+@dataclass(frozen=True)
+class MethodPool(LinearPool):
+    """Mean of vote shares, MACE and Dawid-Skene, with near-copies among the annotators merged.
+
+    Attributes:
+        half: Labels per annotator and class with which Dawid-Skene has half its weight.
+        dependence: Dependence of labels on one item; None averages the members' uncalibrated posteriors.
+        convergence: When Dawid-Skene and MACE stop.
+    """
+
+    dependence: Dependence | None = TEAMS_CROWDS_PANELS
+
+    name = "pool"
+    pools_shares = True
+
+    def weights(self, confusion: float) -> tuple[float, float, float]:
+        """Return the weights of Dawid-Skene, MACE and the vote."""
+        return confusion, 1.0, 1.0
+
+    @takes_frames
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
+        """Merge near-copies among the annotators, fit the members and pool them."""
+        require_whole_labels(labels, self.name)
+        if not labels.n_labels:
+            return empty_estimate(labels, self.name)
+        group = find_similar(labels).group
+        return split_groups(super().infer(merge_groups(labels, group), corpus, fitting=fitting), labels, group)
+
+
+@dataclass(frozen=True)
+class Ensemble(LinearPool):
+    """Pool of Dawid-Skene, MACE and majority vote, weighted by the number of labels.
+
+    Attributes:
+        half: Labels per annotator and class with which Dawid-Skene has half its weight.
+        dependence: Dependence of labels on one item; None assumes independence, as the members do.
+        convergence: When Dawid-Skene and MACE stop.
+    """
+
+    name = "ensemble"
+
+    def weights(self, confusion: float) -> tuple[float, float, float]:
+        """Return the weights of Dawid-Skene, MACE and the vote."""
+        return confusion, 1.0 - BESIDE_CONFUSION * confusion, 1.0 - confusion
 
 
 def split_groups(estimate: Estimate, labels: CrowdLabels, group: Ints) -> Estimate:

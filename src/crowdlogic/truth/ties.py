@@ -1,24 +1,18 @@
-"""Break ties between classes.
-
-[SPLITMIX] Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-"""
+"""Break ties between classes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError, name_list
-from crowdlogic.numerics.arrays import Bools, Floats, Ints, row_maxima
-
-Hashes: TypeAlias = NDArray[np.uint64]
+from crowdlogic.numerics.arrays import Bits, Bools, Floats, Ints, row_maxima, shuffle_bits
 
 LONG_NAME, BASE = 64, 0x100000001B3
 """Number of bytes from which on a name is replaced by its digest, and the base of the number made from the bytes of a
@@ -39,14 +33,6 @@ class Ties(StrEnum):
     """Take the first of the best, in an order that the user gives."""
     soft = "soft"
     """Keep the tie: beliefs are equal, scores can count it in parts, and the answer shown is the first."""
-
-    @classmethod
-    def named(cls, name: str) -> Ties:
-        """Return the policy of that name."""
-        try:
-            return cls(name)
-        except ValueError:
-            raise OptionError(f"ties: expected one of {', '.join(cls)}; got {name!r}.") from None
 
 
 def best_classes(scores: Floats) -> Bools:
@@ -96,12 +82,12 @@ def winners(
 
 def draw_by_name(names: pl.Series, classes: Classes, seed: int) -> Floats:
     """Return draws[i, k], uniform from 0 to 1: the same for the same names of unit and class and the same seed."""
-    unit = _scramble(_hash_names(names) + _scramble(np.array([seed % 2**64], dtype=np.uint64)))
+    unit = shuffle_bits(_hash_names(names) + shuffle_bits(np.array([seed % 2**64], dtype=np.uint64)))
     known = _hash_names(pl.Series([str(name) for name in classes], dtype=pl.String))
-    return np.asarray(_scramble(unit[:, None] + known) / 2.0**64)
+    return np.asarray(shuffle_bits(unit[:, None] + known) / 2.0**64)
 
 
-def _hash_names(names: pl.Series) -> Hashes:
+def _hash_names(names: pl.Series) -> Bits:
     """Return a number for each name, the same on every machine: its bytes as digits, up to 2^64."""
     encoded = names.cast(pl.Binary).to_list()
     width = int(names.str.len_bytes().max() or 1)  # type: ignore[arg-type]
@@ -110,15 +96,7 @@ def _hash_names(names: pl.Series) -> Hashes:
         width = LONG_NAME
     digits = np.array(encoded, dtype=f"S{width}").view(np.uint8).reshape(len(encoded), width)
     place = np.cumprod(np.full(width, BASE, dtype=np.uint64), dtype=np.uint64)
-    return np.asarray(_scramble((digits * place).sum(axis=1, dtype=np.uint64)))
-
-
-def _scramble(numbers: Hashes) -> Hashes:
-    """Return numbers up to 2^64 as others that look random, one to one ([SPLITMIX])."""
-    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+    return np.asarray(shuffle_bits((digits * place).sum(axis=1, dtype=np.uint64)))
 
 
 def _positions(order: Sequence[Any] | None, classes: Classes) -> Ints:

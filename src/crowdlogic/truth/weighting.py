@@ -22,8 +22,7 @@ import numpy as np
 
 from crowdlogic.annotators.label_sums import Q
 from crowdlogic.data.blocks import Arrays, Engine, Shard, State
-from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, vote_shares
+from crowdlogic.data.estimate import vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, sum_by
@@ -35,10 +34,9 @@ from crowdlogic.truth.fitting import (
     FitSummary,
     Fitting,
     Iterations,
-    infer_in_memory,
     starting_beliefs,
 )
-from crowdlogic.truth.methods import takes_frames
+from crowdlogic.truth.methods import FitsBlocks
 from crowdlogic.truth.ties import best_classes
 
 Weigh = Callable[[Floats, Floats], Floats]
@@ -49,7 +47,7 @@ UNCHANGED = Convergence(max_iterations=100, tolerance=None)
 
 
 @dataclass(frozen=True)
-class PM:
+class PM(FitsBlocks):
     """Weights -log(distance / largest distance), in turn with weighted votes ([CRH14] eq. 5 with its "max" variant).
 
     Attributes:
@@ -64,11 +62,6 @@ class PM:
     uses_anchors: ClassVar[bool] = False
     gives_shares: ClassVar[bool] = True
 
-    @takes_frames
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Alternate between weights and weighted votes until no answer changes."""
-        return infer_in_memory(self, labels, fitting)
-
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
@@ -82,7 +75,7 @@ class PM:
 
 
 @dataclass(frozen=True)
-class CATD:
+class CATD(FitsBlocks):
     """Weights chi2(1 - alpha / 2; labels given) / distance: the more labels, the surer the weight ([CATD15] eq. 7).
 
     Attributes:
@@ -104,11 +97,6 @@ class CATD:
         if not 0 < self.alpha < 1:
             raise OptionError(f"catd: alpha must lie between 0 and 1, got {self.alpha}.")
 
-    @takes_frames
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Alternate between weights and weighted votes until no answer changes."""
-        return infer_in_memory(self, labels, fitting)
-
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
@@ -122,17 +110,12 @@ class CATD:
 
 
 @dataclass(frozen=True)
-class Wawa:
+class Wawa(FitsBlocks):
     """One round: votes weighted by each annotator's agreement with the majority ([WAWA])."""
 
     name = "wawa"
     uses_anchors: ClassVar[bool] = False
     gives_shares: ClassVar[bool] = True
-
-    @takes_frames
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Run one round: vote, weigh the annotators, and vote again."""
-        return infer_in_memory(self, labels, fitting)
 
     def fit_over(
         self,
@@ -217,49 +200,33 @@ class DistanceStep:
 
     def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
         """distance[j], given[j] labels, and how many answers differ from those by the weights before."""
-        votes = state[VOTES] if VOTES in state else self._votes(shard, parameters["weight"])
-        before = state[PREVIOUS] if PREVIOUS in state else self._votes(shard, parameters["previous"])
-        best = best_classes(_unit_scale(votes))
-        changed = (best != best_classes(_unit_scale(before))).any(axis=1)
-        answers = best / best.sum(axis=1, keepdims=True)
-        # differs[row], 0 where the label is the answer, 1 - 1/r where it is one of r tied answers, else 1
-        differs, weight = 1.0 - answers[shard.unit, shard.label], shard.row_weights()
-        counts = {
-            "distance": sum_by(shard.annotator, self.n_annotators, differs if weight is None else weight * differs),
-            "given": sum_by(shard.annotator, self.n_annotators, weight),
-            "changed": shard.unit_sum(changed.astype(np.float64)),
-        }
+        votes, before = (
+            state[name] if name in state else weighted_votes(shard, self.n_classes, parameters[weight])
+            for name, weight in ((VOTES, "weight"), (PREVIOUS, "previous"))
+        )
+        changed = (best_classes(_unit_scale(votes)) != best_classes(_unit_scale(before))).any(axis=1)
+        distance, given = distances(shard, self.n_annotators, votes)
+        counts = {"distance": distance, "given": given, "changed": shard.unit_sum(changed.astype(np.float64))}
         return counts, {Q: vote_shares(votes)} if self.keep else {}
 
-    def _votes(self, shard: Shard, weight: Floats) -> Floats:
-        """votes[i, k], the sum of the weights of the annotators who gave k, times the weights of their labels."""
-        each = weight[shard.annotator]
-        if len(shard.weight):
-            each = each * shard.weight
-        cell = shard.unit * self.n_classes + shard.label
-        return sum_by(cell, shard.n_units * self.n_classes, each).reshape(-1, self.n_classes)
 
-
-def weighted_votes(labels: CrowdLabels, weight: Floats) -> Floats:
+def weighted_votes(shard: Shard, n_classes: int, weight: Floats) -> Floats:
     """Return votes[i, k], the sum of the weights of the annotators who gave k, times the weights of their labels."""
-    # over the flat index i * K + k
-    cell = labels.unit.astype(np.int64) * labels.n_classes + labels.label
-    each = weight[labels.annotator] if labels.weight is None else weight[labels.annotator] * labels.weight
-    return sum_by(cell, labels.n_units * labels.n_classes, each).reshape(-1, labels.n_classes)
+    each = weight[shard.annotator]
+    if len(shard.weight):
+        each = each * shard.weight
+    cell = shard.unit * n_classes + shard.label
+    return sum_by(cell, shard.n_units * n_classes, each).reshape(-1, n_classes)
 
 
-def distances(labels: CrowdLabels, votes: Floats) -> tuple[Floats, Floats]:
+def distances(shard: Shard, n_annotators: int, votes: Floats) -> tuple[Floats, Floats]:
     """Return distance[j], how many labels of j differ from the answer (a tie counts in parts), and given[j]."""
     best = best_classes(_unit_scale(votes))
     answers = best / best.sum(axis=1, keepdims=True)
     # differs[row], 0 where the label is the answer, 1 - 1/r where it is one of r tied answers, else 1
-    differs = 1.0 - answers[labels.unit, labels.label]
-    size = len(labels.annotators)
-    weight = labels.weights
-    return (
-        sum_by(labels.annotator, size, weight * differs),
-        sum_by(labels.annotator, size, weight),
-    )
+    differs, weight = 1.0 - answers[shard.unit, shard.label], shard.row_weights()
+    distance = sum_by(shard.annotator, n_annotators, differs if weight is None else weight * differs)
+    return distance, sum_by(shard.annotator, n_annotators, weight)
 
 
 def _unit_scale(votes: Floats) -> Floats:

@@ -15,8 +15,8 @@ from crowdlogic.extensions.review.review_queue import (
     refit,
 )
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.pool import Ensemble
 
 
 def crowd() -> SimulatedCrowd:

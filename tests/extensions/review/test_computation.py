@@ -14,7 +14,7 @@ from crowdlogic.data.wording import list_names
 from crowdlogic.extensions.review.next import annotator_skills, choose_next
 from crowdlogic.extensions.review.plan_page import MAX_ITEMS, compute_plan
 from crowdlogic.reporting.inputs import Context, ReportInputs
-from crowdlogic.truth.ensemble import Ensemble
+from crowdlogic.truth.pool import Ensemble
 
 
 def inputs(units: int = 400) -> ReportInputs:

@@ -26,8 +26,8 @@ from crowdlogic.extensions.review.next import (
 )
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.fitting import Fitting
+from crowdlogic.truth.pool import Ensemble
 
 
 def plan(labels: CrowdLabels, *, pooled: bool = True) -> tuple[Estimate, Skills]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdlogic.data.simulate.crowds import simulate_crowd
 from crowdlogic.extensions.review.review_queue import NO_DECISIONS, Decisions, expected_mistakes_removed, refit
-from crowdlogic.truth.ensemble import Ensemble
+from crowdlogic.truth.pool import Ensemble
 
 
 def test_what_was_decided_is_worth_nothing_more() -> None:

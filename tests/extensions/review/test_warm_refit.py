@@ -10,8 +10,8 @@ from crowdlogic.data.simulate.crowds import SimulatedCrowd, simulate_crowd
 from crowdlogic.extensions.review.review_queue import NO_DECISIONS, Decisions, own_posterior, refit
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.pool import Ensemble
 
 STRICT = DawidSkene(convergence=Convergence(tolerance=1e-12))
 

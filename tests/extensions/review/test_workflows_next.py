@@ -13,7 +13,7 @@ from crowdlogic.data.reading import read_labels, write_labels
 from crowdlogic.data.simulate.crowds import simulate_crowd
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.review.next import NextOptions, plan_next, whom_to_ask
-from crowdlogic.truth.ensemble import Ensemble
+from crowdlogic.truth.pool import Ensemble
 
 
 @pytest.fixture

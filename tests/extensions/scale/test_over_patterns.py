@@ -19,8 +19,8 @@ from crowdlogic.extensions.scale.patterns import infer_patterns
 from crowdlogic.truth import fitting as patterns_module
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import PUBLIC_CROWDS
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.fitting import Fitting, find_patterns
+from crowdlogic.truth.pool import Ensemble
 
 __all__ = ["_no_convergence_warnings"]
 

@@ -20,9 +20,9 @@ from crowdlogic.truth.dependence import (
     state_fit,
     sum_votes,
 )
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.fitting import fits_over_engines
 from crowdlogic.truth.methods import truth_method
+from crowdlogic.truth.pool import Ensemble
 
 METHODS = [name for name in TRUTH_METHODS if fits_over_engines(name) and name not in ("ebcc", "hmm-crowd", "bsc-seq")]
 

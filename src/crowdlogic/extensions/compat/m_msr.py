@@ -22,6 +22,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from crowdlogic.annotators.label_sums import MOST_CELLS
+from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
@@ -94,7 +95,7 @@ class MMSR:
             )
         weight = vote_weights(signed_skills(pairs, skill), pairs)
         weight = np.where(pairs.common.any(axis=1), weight, _middle(weight[pairs.common.any(axis=1)]))
-        beliefs, _ = normalise(weighted_votes(labels, weight))
+        beliefs, _ = normalise(weighted_votes(make_shards(labels, threads=1).parts[0], labels.n_classes, weight))
         return make_estimate(
             labels,
             self.name,

@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
@@ -72,13 +73,15 @@ class ZeroBasedSkill:
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
 
+        block, n_annotators = make_shards(labels, threads=1).parts[0], len(labels.annotators)
+
         def agreeing(skill: Floats) -> Floats:
-            distance, given = distances(labels, weighted_votes(labels, skill))
+            distance, given = distances(block, n_annotators, weighted_votes(block, labels.n_classes, skill))
             return np.asarray(1.0 - distance / np.maximum(given, 1e-300))
 
-        start = np.full(len(labels.annotators), 1.0 / labels.n_classes + self.margin)
+        start = np.full(n_annotators, 1.0 / labels.n_classes + self.margin)
         skill = learn_skills(agreeing, start, iterations=self.iterations, rate=self.rate)
-        votes = weighted_votes(labels, skill)
+        votes = weighted_votes(block, labels.n_classes, skill)
         silent = votes.sum(axis=1) <= 0  # units whose annotators all have skill 0: use plain votes
         votes[silent] = labels.votes()[silent]
         return make_estimate(labels, self.name, vote_shares(votes), reliability=skill, answer_all=fitting.answer_all)

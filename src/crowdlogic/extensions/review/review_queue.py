@@ -49,12 +49,11 @@ from crowdlogic.truth.dependence import (
     posterior_of_votes,
     state_confidence,
 )
-from crowdlogic.truth.ensemble import BESIDE_CONFUSION, Ensemble, Member, pool
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.glad import GLAD
 from crowdlogic.truth.mace import MACE
 from crowdlogic.truth.methods import TruthMethod
-from crowdlogic.truth.pool import MethodPool
+from crowdlogic.truth.pool import BESIDE_CONFUSION, Ensemble, Member, MethodPool, pool
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -331,7 +331,7 @@ def answer_table(engine: Engine, items: Names, state: Arrays, method: Any) -> pl
     q, answered = state[Q], pl.Series(state["answered"])
     if isinstance(method, MajorityVote):
         best, names = best_classes(state["own"]), items.cast(pl.String)
-        ties = Ties.named(method.ties)
+        ties = parse_choice(Ties, method.ties, "ties")
         chosen = winners(
             best, ties, classes=engine.classes, order=method.order, seed=method.seed, unit_names=names.gather
         )

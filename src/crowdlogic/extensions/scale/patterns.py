@@ -33,12 +33,11 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text, class_column
 from crowdlogic.data.reading import read_table, write_table
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import FormatError, LabelError, OptionError, ResourceError, name_list
+from crowdlogic.errors import FormatError, LabelError, OptionError, ResourceError, name_list, parse_choice
 from crowdlogic.numerics.arrays import Floats, sum_by
 from crowdlogic.numerics.logspace import HALF, credible_interval
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dependence import Dependence, state_confidence
-from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.fitting import (
     DEFAULT_FIT,
     Fitting,
@@ -50,6 +49,7 @@ from crowdlogic.truth.fitting import (
 )
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.pool import Ensemble
 from crowdlogic.truth.ties import Ties
 from crowdlogic.workflows.aggregate import (
     AggregateOptions,
@@ -655,7 +655,7 @@ def refuse_options(options: AggregateOptions, source: PatternSource) -> None:
 
 def _with_first_ties(method: TruthMethod) -> tuple[TruthMethod, tuple[str, ...]]:
     """Replace random ties of majority vote by the first class, with a notice about it."""
-    if isinstance(method, MajorityVote) and Ties.named(method.ties) is Ties.random:
+    if isinstance(method, MajorityVote) and parse_choice(Ties, method.ties, "ties") is Ties.random:
         notice = "Ties go to the first class, since items with the same labels get the same answer."
         return MajorityVote(ties=Ties.first, weighted=method.weighted), (notice,)
     return method, ()

@@ -34,7 +34,7 @@ import numpy as np
 from crowdlogic.data.frames import as_labels
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Bools, Floats, Ints, stable_order
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 # Pairwise agreement: Cohen's kappa for every pair of annotators who share a unit, and its mean.
 #
@@ -56,9 +56,6 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints, stable_order
 MIN_SHARED = 10
 """Minimum number of shared units for a pair to count in the mean. With few units, kappa is biased downwards: for a true
 value near 0.5, by about 1 / (4 s) with s units, or 0.03 with 10. With a single unit it is always 0 or undefined."""
-
-ROOM = 8
-"""Maximum number of cells per nonzero cell for a table to be stored densely."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,103 +90,85 @@ class PairTable:
         return float((self.shared[counted] * self.kappa[counted]).sum() / total) if total else float("nan")
 
 
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Sparse table of integers.
-
-    Attributes:
-        key: Numbers of the nonzero cells, sorted.
-        value: Values of these cells.
-        table: The dense table, for faster lookup, unless it is much larger than the nonzero cells.
-    """
-
-    key: Ints
-    value: Ints
-    table: Ints | None
-
-    def at(self, key: Ints) -> Ints:
-        """Return the values of some cells."""
-        if self.table is not None:
-            return self.table[key]
-        if not len(self.key):
-            return np.zeros(len(key), dtype=np.int64)
-        # Searching in sorted order accesses memory sequentially, which is several times as fast.
-        order = stable_order(key)
-        where = np.empty(len(key), dtype=np.int64)
-        where[order] = np.minimum(np.searchsorted(self.key, key[order]), len(self.key) - 1)
-        return np.where(self.key[where] == key, self.value[where], 0)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairCounts:
     """Terms of kappa for each pair p.
 
     Attributes:
-        key: key[p] = a J + b, sorted.
-        place: The position p of each key.
+        a: a[p], the code of one annotator.
+        b: b[p], the code of the other; a < b.
+        place: place[a, b], sparse: the position of each pair.
         shared: shared[p], pairs of labels on the same unit.
-        agreed: agreed[p], pairs of labels on the same unit with the same class.
-        chance: chance[p], sum_k A[p, k] B[p, k], where A and B count how often a and b gave class k to shared units.
-        said: How often j gave k to units shared with another annotator o, at (j K + k) J + o.
+        agreed: agreed[p], those of them with the same class.
+        chance: chance[p], sum_k A[p, k] B[p, k], with A and B how often a and b gave class k on what they share.
+        said: said[j K + k, o], sparse: how often j gave k on what j shares with another annotator o.
     """
 
-    key: Ints
-    place: Cells
+    a: Ints
+    b: Ints
+    place: Any
     shared: Floats
     agreed: Floats
     chance: Floats
-    said: Cells
+    said: Any
 
 
 def pairwise_agreement(labels: CrowdLabels) -> PairTable:
     """Return agreement and Cohen's kappa of every pair of annotators who share a unit."""
-    return pair_table(pair_counts(labels), len(labels.annotators))
+    return pair_table(pair_counts(labels))
 
 
-def pair_table(counts: PairCounts, n_annotators: int) -> PairTable:
-    """Return the table of the pairs' agreement and kappa."""
-    a, b = np.divmod(counts.key, max(n_annotators, 1))
+def pair_table(counts: PairCounts) -> PairTable:
+    """Return the table of the pairs' figures."""
     s, o, e = counts.shared, counts.agreed, counts.chance
     defined = s**2 > e
     kappa = np.where(defined, (o * s - e) / np.where(defined, s**2 - e, 1.0), np.nan)
-    return PairTable(a=a, b=b, shared=s.astype(np.int64), agreement=o / s, kappa=kappa)
+    return PairTable(a=counts.a, b=counts.b, shared=s.astype(np.int64), agreement=o / s, kappa=kappa)
 
 
 def pair_counts(labels: CrowdLabels) -> PairCounts:
     """Count, for every pair of annotators, the units that they share and their answers to these."""
     from scipy import sparse
 
+    def incidence(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
+        """Return a sparse table of how often each (row, column) occurs."""
+        return sparse.csr_matrix((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape)
+
     n, n_classes = len(labels.annotators), labels.n_classes
     unit, annotator, label = (column.astype(np.int64) for column in (labels.unit, labels.annotator, labels.label))
-    # gave[i, j] and gave_class[i, (j, k)]: products of these count pairs of labels on the same unit
-    gave = _incidence(unit, annotator, (labels.n_units, n))
-    gave_class = _incidence(unit, annotator * n_classes + label, (labels.n_units, n * n_classes))
-    # Only given answers get a row, since there may be many more pairs of a unit and a class.
+    # gave[i, j] and gave_class[i, j K + k]: products of these count pairs of labels on the same unit
+    gave = incidence(unit, annotator, (labels.n_units, n))
+    gave_class = incidence(unit, annotator * n_classes + label, (labels.n_units, n * n_classes))
+    # Only the answers that were given get a row: units times classes can be many more.
     answers, answer_of_label = np.unique(unit * n_classes + label, return_inverse=True)
-    answer = _incidence(answer_of_label, annotator, (len(answers), n))
-    said = _sparse_cells(gave_class.T @ gave)
-    shared = _sparse_cells(sparse.triu(gave.T @ gave, k=1))
-    agreed = _sparse_cells(answer.T @ answer)
-    place = make_cells(shared.key, np.arange(len(shared.key)), n * n)
-    shared_by, agreed_by = (counts.astype(np.float64) for counts in (shared.value, agreed.at(shared.key)))
+    answer = incidence(answer_of_label, annotator, (len(answers), n))
+    said = (gave_class.T @ gave).tocsr()
+    shared = sparse.triu(gave.T @ gave, k=1, format="csr")
+    for table in (said, shared):
+        table.sort_indices()
+    pairs = shared.tocoo()
+    a, b = pairs.row.astype(np.int64), pairs.col.astype(np.int64)
+    place = sparse.csr_matrix((np.arange(len(a)), shared.indices, shared.indptr), shape=shared.shape)
+    # chance[p] = sum over k of said[a K + k, b] said[b K + k, a]
+    who, other = said.tocoo().row.astype(np.int64), said.indices
+    upper = who // max(n_classes, 1) < other
+    first, k = np.divmod(who[upper], max(n_classes, 1))
+    product = said.data[upper] * look_up(said, other[upper] * n_classes + k, first)
+    chance = np.bincount(look_up(place, first, other[upper]), weights=product, minlength=len(a)).astype(np.float64)
     return PairCounts(
-        key=shared.key,
+        a=a,
+        b=b,
         place=place,
-        shared=shared_by,
-        agreed=agreed_by,
-        chance=_chance(said, place, n, n_classes),
+        shared=pairs.data.astype(np.float64),
+        agreed=look_up((answer.T @ answer).tocsr(), a, b).astype(np.float64),
+        chance=chance,
         said=said,
     )
 
 
-def _chance(said: Cells, place: Cells, n: int, n_classes: int) -> Floats:
-    """Return sum_k A[p, k] B[p, k]."""
-    who, other = np.divmod(said.key, max(n, 1))
-    a, k = np.divmod(who, max(n_classes, 1))
-    upper = a < other
-    a, b, k = a[upper], other[upper], k[upper]
-    product = said.value[upper].astype(np.float64) * said.at((b * n_classes + k) * n + a)
-    return np.bincount(place.at(a * n + b), weights=product, minlength=len(place.key)).astype(np.float64)
+def look_up(table: Any, row: Ints, column: Ints) -> Ints:
+    """Return some entries of a sparse table."""
+    return np.asarray(table[row, column]).ravel() if len(row) else np.zeros(0, dtype=np.int64)
 
 
 def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared: int = MIN_SHARED) -> Floats:
@@ -198,8 +177,7 @@ def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared:
     With s = shared, o = agreed and e = chance, the mean is the sum of f = s (o s - e) / (s² - e) over the sum of s, and
     a unit that a labels m and b labels n adds 1 to s, [m = n] to o, and B[p, m] + A[p, n] to e.
     """
-    n, n_classes = len(labels.annotators), labels.n_classes
-    table = pair_table(counts, n)
+    n_classes, table = labels.n_classes, pair_table(counts)
     counted = table.counts(min_shared)
     influence = np.zeros(labels.n_units)
     if not counted.any():
@@ -209,8 +187,8 @@ def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared:
     for first, second in label_pairs(labels):
         a, b = (labels.annotator[rows].astype(np.int64) for rows in (first, second))
         given_a, given_b = labels.label[first], labels.label[second]
-        p = counts.place.at(a * n + b)
-        chance = counts.said.at((b * n_classes + given_a) * n + a) + counts.said.at((a * n_classes + given_b) * n + b)
+        p = look_up(counts.place, a, b)
+        chance = look_up(counts.said, b * n_classes + given_a, a) + look_up(counts.said, a * n_classes + given_b, b)
         change = by_shared[p] + by_agreed[p] * (given_a == given_b) + by_chance[p] * chance
         influence += np.bincount(labels.unit[first], weights=change, minlength=labels.n_units)
     return np.asarray(influence / counts.shared[counted].sum())
@@ -240,33 +218,7 @@ def label_pairs(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
         yield pairs, pairs + distance
 
 
-def _incidence(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
-    """Return a sparse table that counts each (row, column)."""
-    from scipy import sparse
-
-    return sparse.csr_array(sparse.coo_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape))
-
-
-def _sparse_cells(table: Any) -> Cells:
-    """Return the cells of a sparse table, numbered row by row."""
-    from scipy import sparse
-
-    ordered = sparse.csr_array(table)
-    ordered.sum_duplicates()
-    rows = np.repeat(np.arange(ordered.shape[0], dtype=np.int64), np.diff(ordered.indptr))
-    return make_cells(rows * ordered.shape[1] + ordered.indices, ordered.data, ordered.shape[0] * ordered.shape[1])
-
-
-def make_cells(key: Ints, value: Ints, size: int) -> Cells:
-    """Return a table of the given size from its nonzero cells, sorted by number."""
-    if size > ROOM * len(key):
-        return Cells(key, value, None)
-    table: Ints = np.zeros(size, dtype=np.int32 if value.max(initial=0) < 1 << 31 else np.int64)
-    table[key] = value
-    return Cells(key, value, table)
-
-
-# Bootstrap of sums over items, without another pass over the items.
+# The bootstrap of sums over items, without touching the items again.
 #
 # If a statistic is a function of sums over items, a resample only needs to know how often each kind of item was drawn.
 # Items that add the same row to the sums form a block, and a resample is a multinomial draw over blocks. This is exact,
@@ -535,7 +487,7 @@ def _sizes(labels: CrowdLabels) -> dict[str, int]:
 def _cohen(labels: CrowdLabels, level: float, min_shared: int, sizes: dict[str, int]) -> Agreement:
     """Return the mean of the pairs' kappas with its normal interval, by the jackknife over items."""
     counts = pair_counts(labels)
-    value = pair_table(counts, len(labels.annotators)).mean_kappa(min_shared)
+    value = pair_table(counts).mean_kappa(min_shared)
     slopes = mean_kappa_influence(labels, counts, min_shared=min_shared)
     influence = np.bincount(labels.item_of_unit, weights=slopes)
     n_items = sizes["n_items"]

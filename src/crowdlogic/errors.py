@@ -71,12 +71,17 @@ def name_list(names: Iterable[object], *, most: int = 8) -> str:
 
 def one_line(text: str) -> str:
     """Return text that may quote data in a form that is safe for a terminal: one line, no control characters."""
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in " ".join(text.split()))
+    return escape_controls(" ".join(text.split()))
 
 
 def harmless(text: str) -> str:
     """Text that may quote data, made harmless to a terminal: its lines and tabs are kept, other controls are not."""
-    return "".join(c if c.isprintable() or c in "\n\t" else f"\\u{ord(c):04x}" for c in text)
+    return escape_controls(text, kept="\n\t")
+
+
+def escape_controls(text: str, *, kept: str = "") -> str:
+    """Return a text with escapes in place of control characters, except some that are kept."""
+    return "".join(c if c.isprintable() or c in kept else f"\\u{ord(c):04x}" for c in text)
 
 
 LONGEST_LINE = 1000
@@ -116,8 +121,7 @@ class RuleError(DataError):
     """A rule cannot be read, grounded or obeyed. The message keeps its lines: one of them holds a caret."""
 
     def __init__(self, message: str) -> None:
-        lines = ("".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in line) for line in message.split("\n"))
-        Exception.__init__(self, "\n".join(map(shorten, lines)))
+        Exception.__init__(self, "\n".join(shorten(escape_controls(line)) for line in message.split("\n")))
 
 
 class MissingDataError(DataError, FileNotFoundError):

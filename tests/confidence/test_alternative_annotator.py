@@ -7,8 +7,9 @@ import pytest
 from scipy.stats import false_discovery_control, ttest_1samp
 from tests.confidence.planted_crowds import crowd
 
-from crowdlogic.confidence.alternative_annotator import alternative_annotator_test, discoveries_under_dependence
+from crowdlogic.confidence.alternative_annotator import alternative_annotator_test
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.numerics.arrays import find_discoveries
 
 
 def people_and_judge(seed: int, *, people: float, judge: float) -> tuple[CrowdLabels, np.ndarray]:
@@ -56,7 +57,7 @@ def test_the_figures_are_those_of_the_definition() -> None:
 def test_the_false_discovery_rate_is_that_of_scipy() -> None:
     p_values = np.random.default_rng(0).random(20) ** 4
 
-    found = discoveries_under_dependence(p_values, 0.05)
+    found = find_discoveries(p_values, 0.05, dependent=True)
 
     assert found.tolist() == (false_discovery_control(p_values, method="by") <= 0.05).tolist()
     assert 0 < found.sum() < 20

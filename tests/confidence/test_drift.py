@@ -7,12 +7,13 @@ import polars as pl
 import pytest
 
 from crowdlogic.confidence.annotator_verdicts import (
+    FALSE_DISCOVERY_RATE,
     DriftStatistics,
-    control_false_discoveries,
     falling_trend_p_values,
     measure_drift,
 )
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.numerics.arrays import find_discoveries
 
 
 def test_the_trend_is_the_t_test_of_scipy() -> None:
@@ -33,7 +34,7 @@ def test_the_trend_is_the_t_test_of_scipy() -> None:
 
 def test_discoveries_are_benjamini_and_hochbergs() -> None:
     # Against 0.05 i / 5 = 0.01, 0.02, 0.03, 0.04, 0.05: the third passes, and takes the second with it.
-    found = control_false_discoveries(np.array([0.9, 0.025, np.nan, 0.005, 0.029, 0.3]))
+    found = find_discoveries(np.array([0.9, 0.025, np.nan, 0.005, 0.029, 0.3]), FALSE_DISCOVERY_RATE)
 
     assert found.tolist() == [False, True, False, True, True, False]
 
@@ -80,4 +81,4 @@ def test_a_trend_is_looked_for_from_40_annotations_on(n: int, is_tested: bool) -
 
 @pytest.mark.parametrize(("p", "found"), [(0.0499, True), (0.0501, False)])
 def test_a_single_fall_is_significant_at_five_percent(p: float, found: bool) -> None:
-    assert control_false_discoveries(np.array([p])).tolist() == [found]
+    assert find_discoveries(np.array([p]), FALSE_DISCOVERY_RATE).tolist() == [found]

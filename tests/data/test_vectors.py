@@ -134,7 +134,7 @@ def test_bad_vectors_get_one_clear_line(
     assert (
         str(caught.value) == message
         if message
-        else str(caught.value).startswith("v.txt: no npz with the arrays words and vectors")
+        else str(caught.value).startswith("v.txt: is not an npz file of the arrays words and vectors")
     )
 
 

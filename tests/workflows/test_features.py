@@ -146,7 +146,7 @@ def test_files_without_usable_features_are_refused(folder: Path) -> None:
         read_featured_items("new.csv", "train.npz")
     with pytest.raises(FormatError, match=r"expected an array of ids"):
         read_featured_items("unnamed.npz", None)
-    with pytest.raises(FormatError, match=r"cannot be read as an npz file of plain arrays"):
+    with pytest.raises(FormatError, match=r"is not an npz file of plain arrays"):
         read_featured_items("objects.npz", None)
     with pytest.raises(CrowdLogicError, match=r"no column fits --features 'g\*'"):
         read_featured_items("train.csv", "g*")

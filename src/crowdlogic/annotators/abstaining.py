@@ -16,16 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.annotators.confusion import Confusion
-from crowdlogic.annotators.label_sums import check_size
-from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST, Anchors, expected_counts
-from crowdlogic.data.blocks import Shards, make_shards
+from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST, MatrixModel, expected_counts
+from crowdlogic.data.blocks import Shards
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.numerics.arrays import Floats, check_amounts
 
 
 @dataclass(frozen=True)
-class Abstaining:
+class Abstaining(MatrixModel):
     """Rates at which each annotator gives each label, over all units of a class.
 
     Attributes:
@@ -37,16 +35,11 @@ class Abstaining:
     trust: float = TRUST
 
     name = "abstaining"
+    takes_partial_labels = False
     correlation = 0.0
 
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))
-
-    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
-        """Arrange labels: one matrix per annotator."""
-        check_size(self.name, len(labels.annotators), labels.n_classes)
-        require_whole_labels(labels, f"{self.name} annotators")
-        return make_shards(labels, anchors=anchors, threads=threads)
 
     def m_step(self, shards: Shards, q: Beliefs) -> Confusion:
         """Return matrices from beliefs: table[j, n, m] is the share of the units of class m that j calls n."""

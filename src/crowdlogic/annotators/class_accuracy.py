@@ -14,16 +14,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.label_sums import check_size
-from crowdlogic.annotators.protocol import SMOOTHING, TRUST, Anchors, Arrays, TableAnnotators, expected_counts
-from crowdlogic.data.blocks import Engine, Shards, make_shards
+from crowdlogic.annotators.protocol import (
+    SMOOTHING,
+    TRUST,
+    Arrays,
+    MatrixModel,
+    TableAnnotators,
+    expected_counts,
+)
+from crowdlogic.data.blocks import Engine, Shards
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.numerics.arrays import Floats, check_amounts
 
 
 @dataclass(frozen=True)
-class ClassAccuracy:
+class ClassAccuracy(MatrixModel):
     """Accuracy of each annotator for each class.
 
     Attributes:
@@ -35,16 +40,11 @@ class ClassAccuracy:
     trust: float = TRUST
 
     name = "class-accuracy"
+    takes_partial_labels = False
     correlation = 0.0
 
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))
-
-    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
-        """Arrange labels: one matrix per annotator."""
-        check_size(self.name, len(labels.annotators), labels.n_classes)
-        require_whole_labels(labels, f"{self.name} annotators")
-        return make_shards(labels, anchors=anchors, threads=threads)
 
     def m_step(self, shards: Shards, q: Beliefs) -> PerClass:
         """Return accuracies from beliefs."""

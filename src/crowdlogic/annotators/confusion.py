@@ -19,26 +19,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.label_sums import check_size
 from crowdlogic.annotators.protocol import (
     FLOOR,
     SMOOTHING,
     TRUST,
-    Anchors,
-    Arrays,
-    TableAnnotators,
+    MatrixModel,
+    StoredTables,
     check_correlation,
     expected_counts,
 )
-from crowdlogic.data.blocks import Shards, make_shards
+from crowdlogic.data.blocks import Shards
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.logspace import expected_log, safe_log
 
 
 @dataclass(frozen=True)
-class ConfusionMatrices:
+class ConfusionMatrices(MatrixModel):
     """One matrix per annotator, estimated by its posterior mode ([DS79] eq. 2.3; [LNCL] eq. 12).
 
     Attributes:
@@ -56,11 +53,6 @@ class ConfusionMatrices:
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))
         check_correlation(self)
-
-    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
-        """Arrange labels: one matrix per annotator."""
-        check_size(self.name, len(labels.annotators), labels.n_classes)
-        return make_shards(labels, anchors=anchors, threads=threads, partial=True)
 
     def m_step(self, shards: Shards, q: Beliefs) -> Confusion:
         """Return matrices from beliefs."""
@@ -94,11 +86,8 @@ class AssumedAccuracy(ConfusionMatrices):
 
 
 @dataclass(frozen=True, eq=False)
-class Confusion(TableAnnotators):
+class Confusion(StoredTables):
     """table[j, n, m], the probability that annotator j says n where the truth is m."""
-
-    table: Floats
-    correlation: float = 0.0
 
     @property
     def log_table(self) -> Floats:
@@ -110,13 +99,9 @@ class Confusion(TableAnnotators):
         """confusion[j, m, n]."""
         return self.table.transpose(0, 2, 1)
 
-    def arrays(self) -> Arrays:
-        """Return the table."""
-        return {"table": self.table}
-
 
 @dataclass(frozen=True)
-class VariationalConfusion:
+class VariationalConfusion(MatrixModel):
     """One matrix per annotator with a Dirichlet posterior over every row ([KG12]).
 
     Attributes:
@@ -135,11 +120,6 @@ class VariationalConfusion:
         check_amounts(self, positive=("diagonal", "off_diagonal"))
         check_correlation(self)
 
-    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
-        """Arrange labels: one matrix per annotator."""
-        check_size(self.name, len(labels.annotators), labels.n_classes)
-        return make_shards(labels, anchors=anchors, threads=threads, partial=True)
-
     def m_step(self, shards: Shards, q: Beliefs) -> Concentrations:
         """Return posteriors from beliefs."""
         counts = expected_counts(shards, q)
@@ -155,11 +135,8 @@ class VariationalConfusion:
 
 
 @dataclass(frozen=True, eq=False)
-class Concentrations(TableAnnotators):
+class Concentrations(StoredTables):
     """table[j, n, m], the Dirichlet posterior of what annotator j says where the truth is m."""
-
-    table: Floats
-    correlation: float = 0.0
 
     @property
     def log_table(self) -> Floats:
@@ -170,10 +147,6 @@ class Concentrations(TableAnnotators):
     def confusion(self) -> Floats:
         """confusion[j, m, n], the posterior mean."""
         return np.asarray((self.table / self.table.sum(axis=1, keepdims=True)).transpose(0, 2, 1))
-
-    def arrays(self) -> Arrays:
-        """Return the concentrations."""
-        return {"table": self.table}
 
 
 def confusion_table(counts: Floats, *, smoothing: float = 0.0, trust: float = 0.0) -> Floats:

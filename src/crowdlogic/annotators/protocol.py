@@ -18,14 +18,15 @@ Axes: i unit, j annotator, k class, m true class, n given label.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from crowdlogic.annotators.label_sums import add_complements, sum_evidence, tally
-from crowdlogic.data.blocks import Engine, Shard, Shards
+from crowdlogic.annotators.label_sums import add_complements, check_size, sum_evidence, tally
+from crowdlogic.data.blocks import Engine, Shard, Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import design_effect
@@ -130,6 +131,37 @@ class TableAnnotators:
     def summaries(self) -> Arrays:
         """Return further parameters to report beyond `confusion`, by name."""
         return {}
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTables(TableAnnotators):
+    """Parameters that are a table of each annotator.
+
+    Attributes:
+        table: table[j, n, m], the probability that annotator j says n where the truth is m, or its concentration.
+        correlation: How far the errors of annotators at one unit go together; 0 takes them to be independent.
+    """
+
+    table: Floats
+    correlation: float = 0.0
+
+    def arrays(self) -> Arrays:
+        """Return the table."""
+        return {"table": self.table}
+
+
+class MatrixModel:
+    """`observe` of models with one matrix per annotator."""
+
+    name: ClassVar[str]
+    takes_partial_labels: ClassVar[bool] = True
+
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
+        """Arrange labels: one matrix per annotator."""
+        check_size(self.name, len(labels.annotators), labels.n_classes)
+        if not self.takes_partial_labels:
+            require_whole_labels(labels, f"{self.name} annotators")
+        return make_shards(labels, anchors=anchors, threads=threads, partial=self.takes_partial_labels)
 
 
 class CountModel(Protocol):

@@ -19,7 +19,13 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.annotators.label_sums import check_size
-from crowdlogic.annotators.protocol import Anchors, Arrays, TableAnnotators, check_correlation, expected_counts
+from crowdlogic.annotators.protocol import (
+    Anchors,
+    Arrays,
+    StoredTables,
+    check_correlation,
+    expected_counts,
+)
 from crowdlogic.data.blocks import Engine, Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
@@ -91,11 +97,8 @@ class Sequential:
 
 
 @dataclass(frozen=True, eq=False)
-class PreviousTagTables(TableAnnotators):
+class PreviousTagTables(StoredTables):
     """table[j * K + p, n, m], the Dirichlet posterior of what annotator j says after tag p where the truth is m."""
-
-    table: Floats
-    correlation: float = 0.0
 
     @property
     def log_table(self) -> Floats:
@@ -111,10 +114,6 @@ class PreviousTagTables(TableAnnotators):
     def _by_previous(self) -> Floats:
         n_tags = self.table.shape[1]
         return self.table.reshape(-1, n_tags, n_tags, n_tags)
-
-    def arrays(self) -> Arrays:
-        """Return the concentrations."""
-        return {"table": self.table}
 
     def summaries(self) -> Arrays:
         """Return sequential[j, p, m, n], how annotator j answers n after p where the truth is m."""

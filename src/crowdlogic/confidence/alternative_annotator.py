@@ -19,7 +19,7 @@ import numpy as np
 
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import DataError
-from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.arrays import Floats, Ints, find_discoveries
 
 EPSILON = 0.2
 """Advantage of a person that is worth their cost; the paper's value for experts (0.1 for crowd workers)."""
@@ -85,7 +85,7 @@ def alternative_annotator_test(
     if not p_values:
         return None
     return AlternativeAnnotator(
-        winning_rate=float(discoveries_under_dependence(np.array(p_values), FALSE_DISCOVERY_RATE).mean()),
+        winning_rate=float(find_discoveries(np.array(p_values), FALSE_DISCOVERY_RATE, dependent=True).mean()),
         judge_advantage=float(np.mean(of_judge)),
         person_advantage=float(np.mean(of_person)),
         people=len(p_values),
@@ -101,14 +101,3 @@ def _p_value(difference: Floats, epsilon: float) -> float:
         return 0.0 if difference[0] < epsilon else 1.0
     t = (float(difference.mean()) - epsilon) / (spread / np.sqrt(len(difference)))
     return float(stdtr(len(difference) - 1, t))
-
-
-def discoveries_under_dependence(p_value: Floats, rate: float) -> Bools:
-    """Return which tests are significant with the false discovery rate controlled under any dependence ([BY01])."""
-    size = len(p_value)
-    order = np.argsort(p_value, kind="stable")
-    harmonic = float((1.0 / np.arange(1, size + 1)).sum())
-    passing = np.flatnonzero(p_value[order] <= np.arange(1, size + 1) / size * rate / harmonic)
-    found = np.zeros(size, dtype=bool)
-    found[order[: passing.max(initial=-1) + 1]] = True
-    return found

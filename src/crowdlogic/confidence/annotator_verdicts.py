@@ -25,7 +25,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.wording import approximate, list_names, percent, pluralise, shorten_name
 from crowdlogic.errors import DataError, OptionError, require_kind
-from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, find_discoveries, sum_by
 from crowdlogic.numerics.logspace import credible_interval
 from crowdlogic.registry import LEARNING_METHODS
 
@@ -607,7 +607,7 @@ def measure_drift(labels: CrowdLabels, beliefs: Beliefs, level: float) -> DriftS
         end=end.reshape(shape),
         change=change,
         p_value=p_value,
-        falls=control_false_discoveries(p_value) & (change <= -LEAST_FALL),
+        falls=find_discoveries(p_value, FALSE_DISCOVERY_RATE) & (change <= -LEAST_FALL),
         level=level,
     )
 
@@ -639,16 +639,6 @@ def falling_trend_p_values(annotator: Ints, x: Floats, y: Floats, size: int) -> 
     free = np.maximum(n - 2, 1)
     t = r * np.sqrt(free / np.maximum(1 - r**2, 1e-300))
     return np.where(fine, stdtr(free, t), np.nan)
-
-
-def control_false_discoveries(p_value: Floats) -> Bools:
-    """Which tests are significant ([BH95]): in the order of p, up to the last p(i) <= FALSE_DISCOVERY_RATE i / n."""
-    known = np.flatnonzero(np.isfinite(p_value))
-    order = known[np.argsort(p_value[known], kind="stable")]
-    passing = np.flatnonzero(p_value[order] <= FALSE_DISCOVERY_RATE * np.arange(1, len(order) + 1) / max(len(order), 1))
-    found = np.zeros(len(p_value), dtype=bool)
-    found[order[: passing.max(initial=-1) + 1]] = True
-    return found
 
 
 FLAG_RANK = {

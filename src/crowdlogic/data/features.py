@@ -5,11 +5,8 @@ Axes: i item, d feature.
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.files import open_regular
-from crowdlogic.data.folders import DAMAGED_NPZ, read_member
+from crowdlogic.data.files import read_npz
 from crowdlogic.data.intake.building import code_labels
 from crowdlogic.data.intake.contract import (
     TableSource,
@@ -32,15 +28,13 @@ from crowdlogic.data.intake.contract import (
 from crowdlogic.data.names import Classes, as_text, find
 from crowdlogic.data.reading import read_table
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import CorpusError, DataError, FormatError, OptionError, name_list
+from crowdlogic.errors import CorpusError, FormatError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 
 NAMES = ("items", "item", "ids", "id", "names", "name")
 """Accepted names of the array of item names in an npz file."""
 GOLD = ("labels", "label", "gold", "y")
 """Accepted names of the array of true classes in an npz file."""
-LONGEST = 200
-"""Maximum number of arrays in an npz file."""
 
 
 def is_npz(path: str | None) -> bool:
@@ -140,7 +134,7 @@ def _feature_columns(
 
 def read_npz_items(path: str) -> Corpus:
     """Read the items of an npz file: an array of ids, a table of numbers, and perhaps the true classes."""
-    arrays = _read_arrays(path)
+    arrays = read_npz(path)
     items = next((arrays[name] for name in NAMES if name in arrays), None)
     tables = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiub"]
     if items is None or items.ndim != 1 or len(tables) != 1:
@@ -171,23 +165,3 @@ def _plain(array: NDArray[Any]) -> Sequence[Any]:
     if array.dtype.kind == "S":
         return [one.decode("utf-8", errors="replace") for one in array.tolist()]
     return [str(one) for one in array.tolist()] if array.dtype.kind not in "iu" else array.tolist()
-
-
-def _read_arrays(path: str) -> dict[str, NDArray[Any]]:
-    """Return all arrays of an npz file; objects, which would need pickle, are refused."""
-    try:
-        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
-            members = [name for name in archive.namelist() if name.endswith(".npy")]
-            if len(members) > LONGEST:
-                raise FormatError(f"{path}: {len(members):,} arrays, and the limit is {LONGEST}.")
-            size = Path(path).stat().st_size
-            return {
-                name.removesuffix(".npy"): np.load(
-                    io.BytesIO(read_member(archive, name, packed_size=size, name=path)), allow_pickle=False
-                )
-                for name in members
-            }
-    except (*DAMAGED_NPZ, ValueError, EOFError) as problem:
-        if isinstance(problem, DataError):
-            raise
-        raise FormatError(f"{path}: cannot be read as an npz file of plain arrays ({problem!s:.200}).") from problem

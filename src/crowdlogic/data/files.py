@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import gzip
 import io
+import math
 import os
 import re
 import shutil
@@ -16,18 +17,30 @@ import signal
 import stat
 import sys
 import tempfile
+import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from crowdlogic.data.folders import ZIP_MAGIC, Folder, open_folder, oversize_error, unpacked_limit
-from crowdlogic.errors import FormatError, MissingDataError, OptionError, name_list
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdlogic.data.folders import (
+    DAMAGED_NPZ,
+    ZIP_MAGIC,
+    Folder,
+    open_folder,
+    oversize_error,
+    read_member,
+    unpacked_limit,
+)
+from crowdlogic.errors import DataError, FormatError, MissingDataError, OptionError, name_list
 
 STANDARD_STREAM = "-"
 """The path that means standard input or output."""
@@ -224,6 +237,45 @@ def member_file(folder: Folder, name: str) -> MemberFile:
 def read_bytes(path: str | Path) -> bytes:
     """Read a whole file, unzipped; standard input for "-"."""
     return InputFile(path).content
+
+
+LONGEST_NPZ = 200
+"""Maximum number of arrays in an npz file."""
+
+
+def read_npz(path: str | Path, names: Sequence[str] | None = None) -> dict[str, NDArray[Any]]:
+    """Return arrays of an npz file, each checked against what its header claims before it is made.
+
+    Args:
+        path: The file. Arrays of objects, which would need pickle, are refused.
+        names: The names of the arrays; None for all.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    try:
+        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
+            size = os.fstat(file.fileno()).st_size
+            members = [name for name in archive.namelist() if name.endswith(".npy")]
+            members = members if names is None else [f"{name}.npy" for name in names]
+            if len(members) > LONGEST_NPZ:
+                raise FormatError(f"{path}: {len(members):,} arrays, and the limit is {LONGEST_NPZ}.")
+            for member in members:
+                content = read_member(archive, member, packed_size=size, name=str(path))
+                stream, name = io.BytesIO(content), member.removesuffix(".npy")
+                is_first = np.lib.format.read_magic(stream) == (1, 0)
+                read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
+                shape, _, dtype = read(stream)
+                if not dtype.hasobject and math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
+                    raise FormatError(
+                        f"{path}: {name} is not an array of {shape}: the file has another size. Save it again."
+                    )
+                stream.seek(0)
+                arrays[name] = np.load(stream, allow_pickle=False)
+    except DataError:
+        raise
+    except DAMAGED_NPZ as problem:
+        what = "plain arrays" if names is None else f"the arrays {' and '.join(names)}"
+        raise FormatError(f"{path}: is not an npz file of {what} ({problem!s:.200}). Save it again.") from problem
+    return arrays
 
 
 def gunzip(raw: bytes, name: str) -> bytes:

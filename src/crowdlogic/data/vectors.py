@@ -5,23 +5,17 @@ Look-up tries the word as it is, then in lower case; `exact` look-up is for comp
 
 from __future__ import annotations
 
-import io
-import math
-import os
 import warnings
-import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdlogic.data.files import open_regular, read_bytes
-from crowdlogic.data.folders import DAMAGED_NPZ, read_member
+from crowdlogic.data.files import open_regular, read_bytes, read_npz
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import DataError, FormatError, OptionError
+from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.numerics.arrays import Ints
 
 UNKNOWN_WORD = -1
@@ -148,15 +142,8 @@ def _is_binary(content: bytes) -> bool:
 
 
 def _read_npz(path: str | Path) -> WordVectors:
-    """Return the arrays words and vectors of an npz, each checked against what its header claims before it is made."""
-    try:
-        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
-            size = os.fstat(file.fileno()).st_size
-            words, vectors = (_read_npy(archive, name, size, str(path)) for name in ("words", "vectors"))
-    except DAMAGED_NPZ as problem:
-        if isinstance(problem, DataError):
-            raise
-        raise FormatError(f"{path}: no npz with the arrays words and vectors ({problem!s:.200}).") from problem
+    """Return the arrays words and vectors of an npz."""
+    words, vectors = read_npz(path, ("words", "vectors")).values()
     if words.ndim != 1 or words.dtype.kind not in "US" or vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
         raise FormatError(
             f"{path}: words are {words.dtype} {words.shape} and vectors {vectors.dtype} {vectors.shape}. Give a list "
@@ -165,20 +152,6 @@ def _read_npz(path: str | Path) -> WordVectors:
     texts = (word.decode("utf-8", errors="replace") if isinstance(word, bytes) else str(word) for word in words)
     with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused by the word's name
         return _require_finite(path, WordVectors(tuple(texts), vectors.astype(np.float32)))
-
-
-def _read_npy(archive: zipfile.ZipFile, name: str, packed_size: int, path: str) -> NDArray[Any]:
-    """Return an array of an npz, which holds as many bytes as its header says."""
-    content = read_member(archive, f"{name}.npy", packed_size=packed_size, name=path)
-    file = io.BytesIO(content)
-    version = np.lib.format.read_magic(file)
-    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read_header(file)
-    if math.prod(shape) * dtype.itemsize != len(content) - file.tell():
-        raise FormatError(f"{path}: {name} is not an array of {shape}: the file has another size. Save it again.")
-    file.seek(0)
-    found: NDArray[Any] = np.load(file, allow_pickle=False)
-    return found
 
 
 def _require_finite(path: str | Path, vectors: WordVectors) -> WordVectors:

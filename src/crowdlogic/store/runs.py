@@ -81,9 +81,6 @@ STATED = "p_"
 VIEWS = {"p": "classifier_", "q_a": "crowd_", "q_b": "rules_", "q_f": "mixed_"}
 """Prefixes of the columns with beliefs before calibration, by view; followed by the class."""
 
-EARLIER_VIEWS = {"q_f": STATED, "p": "classifier_", "q_a": "crowd_", "q_b": "rules_"}
-"""Prefixes of these columns in runs without calibration."""
-
 ROUNDING = 1e-6
 """Tolerance for probabilities outside 0 and 1."""
 
@@ -108,15 +105,9 @@ def _item_names(labels: CrowdLabels) -> pl.Series:
     return labels.items.gather(labels.item_of_unit)
 
 
-def view_prefixes(answers: pl.DataFrame, classes: Classes) -> Mapping[str, str]:
-    """Return the prefixes of the columns with beliefs before calibration."""
-    return VIEWS if any(f"{VIEWS['q_f']}{name}" in answers.columns for name in classes) else EARLIER_VIEWS
-
-
 def check_answers(answers: pl.DataFrame, labels: CrowdLabels) -> None:
     """Raise an error unless the answers have the same units and classes, in the same order, as the rest of the run."""
-    prefixes = dict.fromkeys([STATED, *view_prefixes(answers, labels.classes).values()])
-    names = [f"{prefix}{name}" for prefix in prefixes for name in labels.classes]
+    names = [f"{prefix}{name}" for prefix in (STATED, *VIEWS.values()) for name in labels.classes]
     _require_columns(answers, ["item", "answer", *names], ANSWERS)
     if answers.columns[-len(names) :] != names:
         raise InvalidValueError(f"{CONFIG} and {ANSWERS} have the classes in different orders")
@@ -443,7 +434,7 @@ def _read(home: Path, config: Mapping[str, Any], files: frozenset[str]) -> RunRe
         labels=labels,
         corpus=corpus,
         estimate=_read_estimate(config, answers, labels, annotator_arrays, history),
-        views={view: read_view(answers, prefix, classes) for view, prefix in view_prefixes(answers, classes).items()},
+        views={view: read_view(answers, prefix, classes) for view, prefix in VIEWS.items()},
         model=get_arrays(home / MODEL),
         annotator_arrays=annotator_arrays,
         annotators=annotators,

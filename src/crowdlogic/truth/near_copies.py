@@ -29,7 +29,7 @@ from scipy import sparse
 
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, find_discoveries
 
 MIN_COMMON = 50
 """Minimum number of common items for testing a pair."""
@@ -341,13 +341,7 @@ def _discoveries(above: Floats, variance: Floats, rate: float) -> Bools:
     """Return which pairs are significantly above, with the false discovery rate controlled ([BH95])."""
     from scipy.special import ndtr
 
-    p_value = 1.0 - ndtr(above / np.sqrt(np.maximum(variance, 1e-12)))
-    order = np.argsort(p_value)
-    passed = p_value[order] <= rate * np.arange(1, len(order) + 1) / len(order)
-    found = np.zeros(len(order), dtype=bool)
-    if passed.any():
-        found[order[: np.flatnonzero(passed)[-1] + 1]] = True
-    return found
+    return find_discoveries(1.0 - ndtr(above / np.sqrt(np.maximum(variance, 1e-12))), rate)
 
 
 def _link(first: Ints, second: Ints, strength: Floats, n_annotators: int, least: float) -> Ints:

@@ -110,34 +110,16 @@ def span_reliability(labels: CrowdLabels, beliefs: Beliefs, *, level: float = 0.
     n_true = sum_by(given.annotator, size, 2.0 * room)
     count = sum_by(_annotation_of(marked.start, given), n_annotations, np.ones(len(marked)))
     room = room + 0.5 * count
-    return _summarise(
-        _Totals(right=right, room=room, annotator=given.annotator, size=size),
-        level,
-        n_marked=sum_by(given.annotator, size, count),
-        n_true=n_true,
-    )
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Totals:
-    """right[r] and room[r] of each annotation, whose it is, and the number of annotators."""
-
-    right: Floats
-    room: Floats
-    annotator: Ints
-    size: int
-
-
-def _summarise(totals: _Totals, level: float, *, n_marked: Floats, n_true: Floats) -> SpanReliability:
-    """Return F1 of each annotator, and its interval by the variance over sentences."""
-    right, room = (sum_by(totals.annotator, totals.size, part) for part in (totals.right, totals.room))
-    share = np.divide(right, room, out=np.full(totals.size, np.nan), where=room > 0)
-    residual = totals.right - np.nan_to_num(share)[totals.annotator] * totals.room
-    variance = sum_by(totals.annotator, totals.size, residual**2) / np.where(room > 0, room, 1.0) ** 2
-    independent = np.divide(share * (1 - share), variance, out=room.copy(), where=variance > 0)
-    count = np.clip(np.nan_to_num(independent), np.minimum(room, 1.0), room)
-    low, high = credible_interval(np.nan_to_num(share) * count, count, level)
-    return SpanReliability(f1=share, low=low, high=high, n_marked=n_marked, n_true=n_true)
+    # F1 of each annotator, and its interval by the variance over sentences
+    right_of, room_of = (sum_by(given.annotator, size, part) for part in (right, room))
+    f1 = np.divide(right_of, room_of, out=np.full(size, np.nan), where=room_of > 0)
+    residual = right - np.nan_to_num(f1)[given.annotator] * room
+    variance = sum_by(given.annotator, size, residual**2) / np.where(room_of > 0, room_of, 1.0) ** 2
+    independent = np.divide(f1 * (1 - f1), variance, out=room_of.copy(), where=variance > 0)
+    n = np.clip(np.nan_to_num(independent), np.minimum(room_of, 1.0), room_of)
+    low, high = credible_interval(np.nan_to_num(f1) * n, n, level)
+    return SpanReliability(f1=f1, low=low, high=high, n_marked=sum_by(given.annotator, size, count), n_true=n_true)
 
 
 def _lay_out(labels: CrowdLabels, beliefs: Beliefs) -> _Annotations:
@@ -196,7 +178,10 @@ def annotator_figures(labels: CrowdLabels, estimate: Estimate, level: float) -> 
     """One row per annotator, in the order of the labels: the columns of `annotator_table`, but for the verdict."""
     size = len(labels.annotators)
     given = sum_by(labels.annotator, size, labels.weight)
-    right = sum_by(labels.annotator, size, labels.weights * _belief_in_labels(labels, estimate))
+    belief = estimate.beliefs[labels.unit, labels.label]  # [n], how probable it is that the label is right
+    if labels.negated is not None:  # a partial label is right where the class is another
+        belief = np.where(labels.negated, 1.0 - belief, belief)
+    right = sum_by(labels.annotator, size, labels.weights * belief)
     low, high = credible_interval(right, given, level)
     if level == LEVEL and LOW in estimate.parameters and len(estimate.parameters[LOW]) == size:
         # The range from independent to shared errors, or by gold; an annotator without labels has none
@@ -212,21 +197,12 @@ def annotator_figures(labels: CrowdLabels, estimate: Estimate, level: float) -> 
         "reliability_high": high,
     }
     if labels.is_sequential and is_span_tag_set(labels.classes):
-        columns |= _by_spans(labels, estimate, level, tokens=columns["reliability"])
+        found = span_reliability(labels, estimate.beliefs, level=level)
+        columns |= {"token_reliability": columns["reliability"], "reliability": found.f1}
+        columns |= {"reliability_low": found.low, "reliability_high": found.high}
     return pl.DataFrame(columns | _from_confusion(labels, estimate)).with_columns(
         pl.Series("weight", estimate.reliability if estimate.reliability is not None else [None] * size, pl.Float64)
     )
-
-
-def _by_spans(labels: CrowdLabels, estimate: Estimate, level: float, *, tokens: object) -> dict[str, object]:
-    """Return reliability as the F1 of spans, and that of tokens beside it."""
-    found = span_reliability(labels, estimate.beliefs, level=level)
-    return {
-        "reliability": found.f1,
-        "reliability_low": found.low,
-        "reliability_high": found.high,
-        "token_reliability": tokens,
-    }
 
 
 def informativeness(confusion: Floats) -> Floats:
@@ -237,12 +213,6 @@ def informativeness(confusion: Floats) -> Floats:
     mean = confusion.mean(axis=1, keepdims=True)
     # The sum over pairs of rows of their squared distances is the number of rows times that to their mean.
     return np.asarray(((confusion - mean) ** 2).sum(axis=(1, 2)) / (n_classes - 1))
-
-
-def _belief_in_labels(labels: CrowdLabels, estimate: Estimate) -> Floats:
-    """belief[n], how probable it is that label n is right; a partial label is right where the class is another."""
-    belief = estimate.beliefs[labels.unit, labels.label]
-    return belief if labels.negated is None else np.where(labels.negated, 1.0 - belief, belief)
 
 
 def _from_confusion(labels: CrowdLabels, estimate: Estimate) -> dict[str, object]:

@@ -182,8 +182,13 @@ def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared:
     influence = np.zeros(labels.n_units)
     if not counted.any():
         return influence
-    by_shared, by_agreed, by_chance = (np.where(counted, slope, 0.0) for slope in _slopes(counts))
-    by_shared -= np.where(counted, table.mean_kappa(min_shared), 0.0)
+    # The derivatives of f by s, o and e, and that of the mean by s; 0 for pairs that do not count
+    s, o, e = counts.shared, counts.agreed, counts.chance
+    room = np.where(s**2 > e, s**2 - e, 1.0)
+    by_shared = ((2 * o * s - e) * room - 2 * s**2 * (o * s - e)) / room**2 - table.mean_kappa(min_shared)
+    by_shared, by_agreed, by_chance = (
+        np.where(counted, slope, 0.0) for slope in (by_shared, s**2 / room, s**2 * (o - s) / room**2)
+    )
     for first, second in label_pairs(labels):
         a, b = (labels.annotator[rows].astype(np.int64) for rows in (first, second))
         given_a, given_b = labels.label[first], labels.label[second]
@@ -192,16 +197,6 @@ def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared:
         change = by_shared[p] + by_agreed[p] * (given_a == given_b) + by_chance[p] * chance
         influence += np.bincount(labels.unit[first], weights=change, minlength=labels.n_units)
     return np.asarray(influence / counts.shared[counted].sum())
-
-
-def _slopes(counts: PairCounts) -> tuple[Floats, Floats, Floats]:
-    """Return the derivatives of f by s, o and e; values for pairs without a kappa are meaningless."""
-    s, o, e = counts.shared, counts.agreed, counts.chance
-    room = np.where(s**2 > e, s**2 - e, 1.0)
-    by_shared = ((2 * o * s - e) * room - 2 * s**2 * (o * s - e)) / room**2
-    by_agreed = s**2 / room
-    by_chance = s**2 * (o - s) / room**2
-    return by_shared, by_agreed, by_chance
 
 
 def label_pairs(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
@@ -360,7 +355,10 @@ def agreement(
         seed: Random seed of the bootstrap.
         min_shared: Minimum number of units that two annotators must share to count in cohen.
     """
-    _check_options(replicates, level)
+    if replicates < 0:
+        raise OptionError(f"replicates: {replicates} is not valid. Give 0 or more.")
+    if not 0 < level < 1:
+        raise OptionError(f"level: {level} is not a level of an interval. Give one between 0 and 1, such as 0.95.")
     labels = as_labels(labels, "agreement")
     require_whole_labels(labels, "Agreement")
     blocks = resampling_blocks(labels)
@@ -369,9 +367,14 @@ def agreement(
     sizes = _sizes(labels)
     found = []
     for name, (title, coefficient) in COEFFICIENTS.items():
-        value = float(coefficient(sums)[0])
-        low, high = _percentiles(coefficient(drawn), level) if np.isfinite(value) else (np.nan, np.nan)
-        reason = _reason(name, value, sums)
+        value, low, high, reason = float(coefficient(sums)[0]), np.nan, np.nan, None
+        if np.isfinite(value):
+            defined = coefficient(drawn)
+            defined = defined[np.isfinite(defined)]
+            if len(defined):
+                low, high = map(float, np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]))
+        else:
+            reason = NO_PAIRS if not sums.pairable[0] else ONE_CHOICE if name == "ac1" else ONE_CLASS
         found.append(
             Agreement(name=name, title=title, value=value, low=low, high=high, level=level, **sizes, reason=reason)
         )
@@ -457,22 +460,6 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
     return np.asarray(part / np.where(whole > 0, whole, np.nan))
 
 
-def _percentiles(values: Floats, level: float) -> tuple[float, float]:
-    defined = values[np.isfinite(values)]
-    if not len(defined):
-        return float("nan"), float("nan")
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
-def _reason(name: str, value: float, sums: AgreementSums) -> str | None:
-    if np.isfinite(value):
-        return None
-    if not sums.pairable[0]:
-        return NO_PAIRS
-    return ONE_CHOICE if name == "ac1" else ONE_CLASS
-
-
 def _sizes(labels: CrowdLabels) -> dict[str, int]:
     """Return the numbers of items, units and labels that are part of a pair of labels."""
     n = labels.labels_per_unit()
@@ -502,10 +489,3 @@ def _cohen(labels: CrowdLabels, level: float, min_shared: int, sizes: dict[str, 
     return Agreement(
         name="cohen", title=title, value=value, low=float(low), high=float(high), level=level, **sizes, reason=reason
     )
-
-
-def _check_options(replicates: int, level: float) -> None:
-    if replicates < 0:
-        raise OptionError(f"replicates must be at least 0, got {replicates}.")
-    if not 0 < level < 1:
-        raise OptionError(f"level must be between 0 and 1, such as 0.95; got {level}.")

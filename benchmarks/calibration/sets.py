@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from sklearn.metrics import roc_auc_score
 
 from benchmarks.truth_accuracy import SETS
 from crowdlogic.confidence.calibration import fit_sharpness
@@ -20,8 +21,6 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.extensions.paper.benchmarks import load_benchmark
 from crowdlogic.metrics.calibration import (
     calibration_error,
-    confidence_auroc,
-    confidence_brier,
     log_loss,
     mean_or_nan,
     tie_credit,
@@ -32,6 +31,16 @@ from crowdlogic.truth.pool import Ensemble, Member, pool
 
 FLAT_PRIOR = 1e3
 """Large standard deviation, so that the best sharpness of a data set is not shrunk towards 1."""
+
+
+def confidence_brier(gold: Ints, beliefs: Beliefs) -> float:
+    """The mean of (confidence - right)², right being 1 or 0 (1/t in a tie): the Brier score of the answer alone."""
+    return float(((beliefs.max(axis=1) - tie_credit(gold, beliefs)) ** 2).mean())
+
+
+def confidence_auroc(gold: Ints, beliefs: Beliefs) -> float:
+    """How often a right answer is more confident than a wrong one, equal ones counted half."""
+    return float(roc_auc_score(beliefs.argmax(axis=1) == gold, beliefs.max(axis=1)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

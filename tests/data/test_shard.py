@@ -43,20 +43,6 @@ def test_codes_are_as_narrow_as_they_can_be() -> None:
     assert narrow_codes(np.empty(0, dtype=np.int64)).dtype == np.uint16
 
 
-def test_cells_are_narrow_and_made_once() -> None:
-    shard = make_shard(example(), np.array([0, 1, 2, 3, 13_107]), np.array([4, 0, 1, 2, 0]), n_units=3)
-
-    cells = shard.narrow_cells(5)
-
-    assert cells.dtype == np.uint16
-    assert cells.tolist() == shard.cells(5).tolist()
-    assert shard.narrow_cells(5) is cells
-    assert shard.narrow_cells(6).tolist() == shard.cells(6).tolist()
-    assert shard.narrow_cells(6).dtype == np.int32
-    assert shard.is_plain
-    assert not replace(shard, times=np.ones(3)).is_plain
-
-
 def test_the_known_classes_of_a_shard() -> None:
     shard = make_shard(example(), np.arange(5), np.zeros(5, dtype=int), n_units=3)
 

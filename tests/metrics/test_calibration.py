@@ -7,8 +7,6 @@ from sklearn import metrics as sk
 from crowdlogic.metrics.calibration import (
     brier,
     calibration_error,
-    confidence_auroc,
-    confidence_brier,
     log_loss,
     tie_credit,
 )
@@ -107,22 +105,3 @@ def test_beliefs_that_differ_by_a_billionth_are_tied(gap: float, credit: float) 
     beliefs = np.array([[0.5 + gap / 2, 0.5 - gap / 2]])
 
     assert tie_credit(np.array([1]), beliefs).tolist() == [credit]
-
-
-def test_the_brier_score_of_the_answer_is_the_squared_gap_to_right_or_wrong() -> None:
-    beliefs = np.array([[0.8, 0.2], [0.6, 0.4], [0.5, 0.5], [0.9, 0.1]])
-
-    found = confidence_brier(np.array([0, 1, 0, -1]), beliefs)
-
-    assert found == pytest.approx((0.2**2 + 0.6**2 + 0.0) / 3)  # a tie of two is half right; the last has no gold
-
-
-def test_auroc_is_how_often_a_right_answer_is_more_confident_than_a_wrong_one() -> None:
-    rng = np.random.default_rng(0)
-    beliefs, gold = rng.dirichlet(np.ones(3), 60), rng.integers(3, size=60)
-    right = beliefs.argmax(axis=1) == gold
-    confidence = beliefs.max(axis=1)
-    pairs = [(a > b) + 0.5 * (a == b) for a in confidence[right] for b in confidence[~right]]
-
-    assert confidence_auroc(gold, beliefs) == pytest.approx(np.mean(pairs))
-    assert np.isnan(confidence_auroc(beliefs.argmax(axis=1), beliefs))

@@ -490,35 +490,27 @@ def _cuts(labels: CrowdLabels, starts: Ints, parts: int) -> list[int]:
 
 
 def _cut(labels: CrowdLabels, starts: Ints, fixed: Ints, begin: int, end: int) -> Shard:
-    rows = slice(int(starts[begin]), int(starts[end]))
+    """Return the shard of some units."""
+    rows, offsets = slice(int(starts[begin]), int(starts[end])), np.empty(0, dtype=np.int64)
+    if labels.offsets is not None:  # those of the sequences among the units, counted from the first of these
+        offsets = labels.offsets[(labels.offsets >= begin) & (labels.offsets <= end)] - begin
+    label = labels.label[rows]
+    if labels.negated is not None:
+        label = np.asarray(label + np.int32(labels.n_classes) * labels.negated[rows], dtype=np.int32)
     shard = Shard(
         first=begin,
         starts=starts[begin : end + 1] - starts[begin],
         annotator=labels.annotator[rows],
-        label=labels.label[rows] if labels.negated is None else _complement_codes(labels, rows),
+        label=label,
         weight=np.empty(0) if labels.weight is None else labels.weight[rows],
         fixed=fixed[begin:end],
-        offsets=_sequences(labels, begin, end),
+        offsets=offsets,
     )
     return shard.narrow() if len(shard.label) >= FEW_ROWS else shard
 
 
 FEW_ROWS = 10_000
 """Below this many rows narrower codes save nothing."""
-
-
-def _sequences(labels: CrowdLabels, begin: int, end: int) -> Ints:
-    """Return offsets[s] of the sequences among some units, counted from the first of these; empty for documents."""
-    if labels.offsets is None:
-        return np.empty(0, dtype=np.int64)
-    inside = (labels.offsets >= begin) & (labels.offsets <= end)
-    return np.asarray(labels.offsets[inside] - begin)
-
-
-def _complement_codes(labels: CrowdLabels, rows: slice) -> Ints:
-    """Return label[row], and label[row] + K where it says "not this class"."""
-    negated = np.zeros(0, dtype=bool) if labels.negated is None else labels.negated[rows]
-    return np.asarray(labels.label[rows] + np.int32(labels.n_classes) * negated, dtype=np.int32)
 
 
 def anchor_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Ints:

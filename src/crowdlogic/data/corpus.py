@@ -214,9 +214,23 @@ def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
     if labels.is_sequential != corpus.is_sequential:
         kinds = ("sequences", "documents") if labels.is_sequential else ("documents", "sequences")
         raise CorpusError(f"The labels are of {kinds[0]}, the corpus holds {kinds[1]}. Give both of one kind.")
-    _check_lengths(labels, corpus, where)
+    item = labels.item_of_unit[labels.unit]
+    unit = where[item]
+    if labels.offsets is not None and corpus.offsets is not None:
+        known = np.flatnonzero(where >= 0)
+        ours, theirs = np.diff(labels.offsets)[known], np.diff(corpus.offsets)[where[known]]
+        wrong = np.flatnonzero(ours != theirs)
+        if len(wrong):
+            s = int(wrong[0])
+            raise CorpusError(
+                f"Sequence {labels.items[int(known[s])]!r} has {pluralise(int(ours[s]), 'tag')} and "
+                f"{pluralise(int(theirs[s]), 'token')} ({pluralise(len(wrong), 'such sequence')}). "
+                f"Give one tag per token."
+            )
+        unit = corpus.offsets[unit] + (labels.unit - labels.offsets[item])
     classes = merge_classes(labels.classes, corpus.classes if corpus.gold is not None else ())
-    return _move_labels(labels.with_classes(classes), corpus, where), corpus.with_classes(classes)
+    moved = replace(labels.with_classes(classes), unit=unit, items=corpus.items, offsets=corpus.offsets)
+    return moved, corpus.with_classes(classes)
 
 
 def merge_corpora(known: Corpus | None, more: Corpus | None) -> Corpus | None:
@@ -242,30 +256,6 @@ def merge_corpora(known: Corpus | None, more: Corpus | None) -> Corpus | None:
         classes=classes,
         gold=None if known.gold is None and fresh.gold is None else np.concatenate(gold),
     )
-
-
-def _check_lengths(labels: CrowdLabels, corpus: Corpus, where: Ints) -> None:
-    if labels.offsets is None or corpus.offsets is None:
-        return
-    known = np.flatnonzero(where >= 0)
-    ours, theirs = np.diff(labels.offsets)[known], np.diff(corpus.offsets)[where[known]]
-    wrong = np.flatnonzero(ours != theirs)
-    if len(wrong):
-        s = int(wrong[0])
-        raise CorpusError(
-            f"Sequence {labels.items[int(known[s])]!r} has {pluralise(int(ours[s]), 'tag')} and "
-            f"{pluralise(int(theirs[s]), 'token')} "
-            f"({pluralise(len(wrong), 'such sequence')}). Give one tag per token."
-        )
-
-
-def _move_labels(labels: CrowdLabels, corpus: Corpus, where: Ints) -> CrowdLabels:
-    item = labels.item_of_unit[labels.unit]
-    if labels.offsets is None or corpus.offsets is None:
-        unit = where[item]
-    else:
-        unit = corpus.offsets[where[item]] + (labels.unit - labels.offsets[item])
-    return replace(labels, unit=unit, items=corpus.items, offsets=corpus.offsets)
 
 
 def code_gold(values: Sequence[Any], classes: Classes | None = None) -> tuple[Ints, Classes]:

@@ -39,7 +39,7 @@ from crowdlogic.data.intake.contract import (
     to_polars,
 )
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Names, as_text
+from crowdlogic.data.names import as_text
 from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, FormatError, LabelError, OptionError, name_list
@@ -86,16 +86,11 @@ def from_frame(
     picked = table.select(pl.col(roles[role]).alias(role) for role in LABEL_ROLES if role in roles)
     picked, filled = _fill_empty(picked, empty_label, source)
     labels = build_labels(picked, source, classes=classes, duplicates=duplicates)
-    labels = _without_notice(labels, about=empty_label)  # its class was named on purpose
+    if empty_label is not None:  # its class was named on purpose
+        asked = f"The label {empty_label!r} is taken as a class"
+        notices = tuple(one for one in labels.intake.notices if not one.startswith(asked))
+        labels = replace(labels, intake=replace(labels.intake, notices=notices))
     return labels.with_notices(*filled, *unused_confidence(table.columns, roles.values(), source))
-
-
-def _without_notice(labels: CrowdLabels, *, about: str | None) -> CrowdLabels:
-    """Return the same labels without the question whether a class means that there is no label."""
-    if about is None:
-        return labels
-    kept = tuple(one for one in labels.intake.notices if not one.startswith(f"The label {about!r} is taken as a class"))
-    return replace(labels, intake=replace(labels.intake, notices=kept))
 
 
 def _fill_empty(table: pl.DataFrame, name: str | None, source: TableSource) -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -170,32 +165,24 @@ def from_wide(
         if name not in known:
             raise LabelError(f"{source.name}: no column {name!r} among {', '.join(table.columns)}.")
     items = pl.Series(np.arange(len(table))) if item is None else table[item]
-    if annotators is None:
-        _refuse_long(table, items, source)
+    roles = find_roles(table.columns, where=source.name)
+    if annotators is None and {"item", "annotator", "label"} <= set(roles) and items.n_unique() < len(items):
+        leave = source.advise("leave --wide out", "use from_frame")
+        raise LabelError(
+            f"{source.name}: is a long table, one row per label ({roles['item']}, {roles['annotator']}, "
+            f"{roles['label']}), and not a wide one with a column per annotator. To read it, {leave}."
+        )
     melted = _melt(items, [table[name] for name in named], named, source)
     if abstain is not None:
         abstained = text_column(melted["label"], "label", source) == str(abstain)
         melted = melted.with_columns(melted["label"].zip_with(~abstained.fill_null(value=False), pl.Series([None])))
     rows = source.take(np.tile(np.arange(len(table)), len(named)))
     labels = build_labels(melted, rows, classes=classes, duplicates=duplicates)
-    notices = (*odd_classes(labels.classes), *_left_out_notices(left_out))
+    notices = odd_classes(labels.classes)
+    if left_out:
+        notices = (*notices, f"The columns {name_list(left_out)} were not read as annotators' labels.")
     intake = replace(labels.intake, rows=labels.n_labels, missing=0, notices=notices)
     return replace(labels, intake=intake)
-
-
-def _refuse_long(table: pl.DataFrame, items: pl.Series, source: TableSource) -> None:
-    """Refuse a long table: one whose items repeat, and that has columns for the annotator and the label."""
-    roles = find_roles(table.columns, where=source.name)
-    if {"item", "annotator", "label"} <= set(roles) and items.n_unique() < len(items):
-        leave = source.advise("leave --wide out", "use from_frame")
-        raise LabelError(
-            f"{source.name}: is a long table, one row per label ({roles['item']}, {roles['annotator']}, "
-            f"{roles['label']}), and not a wide one with a column per annotator. To read it, {leave}."
-        )
-
-
-def _left_out_notices(columns: Sequence[str]) -> tuple[str, ...]:
-    return (f"The columns {name_list(columns)} were not read as annotators' labels.",) if columns else ()
 
 
 def annotator_columns(
@@ -352,18 +339,15 @@ def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping
         roles = {**roles, "text": next(name for name in table.columns if name != roles["item"])}
     require_columns(roles, ("item", "text"), table.columns, source=source, purpose="A table of items")
     texts = text_column(table[roles["text"]], "text", source, error=CorpusError)
-    _refuse_lists(table[roles["item"]], source)
+    if not is_plain(table[roles["item"]].dtype):
+        held = table[roles["item"]].dtype
+        raise CorpusError(f"{source.name}: the item column holds {held}. Give each item one name.")
     if texts.null_count():
         rows = texts.is_null().arg_true().to_numpy()
         raise row_error(source, rows, "no text", "Fill in the text, or remove the row.", error=CorpusError)
     require_unique_items(table[roles["item"]], source, "Give each item once.")
     gold, classes = code_labels(table[roles["label"]], source) if "label" in roles else (None, ())
     return Corpus(table[roles["item"]], texts=tuple(texts.to_list()), classes=classes, gold=gold)
-
-
-def _refuse_lists(items: Names, source: TableSource) -> None:
-    if not is_plain(items.dtype):
-        raise CorpusError(f"{source.name}: the item column holds {items.dtype}. Give each item one name.")
 
 
 def texts_beside_labels(frame: Any) -> Corpus | None:

@@ -33,6 +33,7 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
     offsets = _common_offsets(parts, items) if parts[0].is_sequential else None
     unit = [item if offsets is None else offsets[item] + within for item, within, _ in places]
     stays = np.concatenate(kept)
+    kinds = {name: kind for part in parts if part.kind for name, kind in zip(part.annotators, part.kind, strict=True)}
     return CrowdLabels(
         unit=np.concatenate(unit)[stays],
         annotator=np.concatenate([annotator for _, _, annotator in places])[stays],
@@ -43,7 +44,7 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
         offsets=offsets,
         weight=_join_column([part.weight for part in parts], stays, parts, fill=1.0),
         time=_join_column([part.time for part in parts], stays, parts, fill=np.nan),
-        kind=_join_kinds(parts, annotators),
+        kind=tuple(kinds.get(name, "") for name in annotators) if kinds else None,
         negated=_join_column([part.negated for part in parts], stays, parts, fill=False),
         intake=sum((part.intake for part in parts), Intake(duplicates=repeats, policy=policy)),
     )
@@ -121,10 +122,3 @@ def _join_column(columns: Sequence[Any], stays: Bools, parts: Sequence[CrowdLabe
         return None
     filled = [np.full(p.n_labels, fill) if c is None else c for c, p in zip(columns, parts, strict=True)]
     return np.concatenate(filled)[stays]
-
-
-def _join_kinds(parts: Sequence[CrowdLabels], annotators: Names) -> tuple[str, ...] | None:
-    if all(part.kind is None for part in parts):
-        return None
-    known = {name: kind for part in parts if part.kind for name, kind in zip(part.annotators, part.kind, strict=True)}
-    return tuple(known.get(name, "") for name in annotators)

@@ -63,16 +63,16 @@ class CrowdLabels:
 
     def __post_init__(self) -> None:
         _check_sizes(self)
-        order = _row_order(self.unit, self.annotator, len(self.annotators))
-        for name in ("unit", "annotator", "label"):
-            column = getattr(self, name).astype(np.int32, copy=False)
-            object.__setattr__(self, name, read_only(column if order is None else column[order]))
-        for name in ("weight", "time"):
+        if self.negated is not None and not self.negated.any():
+            object.__setattr__(self, "negated", None)
+        # Sort rows by unit, then annotator, keeping the order of the file within, unless they are sorted already
+        key = self.unit.astype(np.int64) * max(len(self.annotators), 1) + self.annotator
+        order = slice(None) if len(key) < 2 or (key[1:] >= key[:-1]).all() else stable_order(key)
+        kinds = {"unit": np.int32, "annotator": np.int32, "label": np.int32, "weight": np.float64, "time": np.float64}
+        for name, kind in (kinds | {"negated": np.bool_}).items():
             column = getattr(self, name)
             if column is not None:
-                column = column.astype(np.float64, copy=False)
-                object.__setattr__(self, name, read_only(column if order is None else column[order]))
-        object.__setattr__(self, "negated", _sort_negated(self, order))
+                object.__setattr__(self, name, read_only(column.astype(kind, copy=False)[order]))
         _check_codes(self)
 
     @property
@@ -337,18 +337,3 @@ def _check_codes(labels: CrowdLabels) -> None:
         raise LabelError("A label says which class it is not, and there is only one. Give all of them: --classes.")
     if labels.weight is not None and not (np.isfinite(labels.weight).all() and (labels.weight >= 0).all()):
         raise LabelError("A weight is negative or not finite. Weights are how much a label counts: 0 or more.")
-
-
-def _sort_negated(labels: CrowdLabels, order: Ints | None) -> Bools | None:
-    """Return negated[n] in the order of the rows; None when every label is whole."""
-    if labels.negated is None or not labels.negated.any():
-        return None
-    return read_only(labels.negated if order is None else labels.negated[order])
-
-
-def _row_order(unit: Ints, annotator: Ints, n_annotators: int) -> Ints | None:
-    """The permutation that sorts rows by unit, then annotator, keeping file order within; None when sorted already."""
-    key = unit.astype(np.int64) * max(n_annotators, 1) + annotator
-    if len(key) < 2 or (key[1:] >= key[:-1]).all():
-        return None
-    return stable_order(key)

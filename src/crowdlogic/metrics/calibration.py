@@ -60,26 +60,6 @@ def binned_gap(confidence: Floats, right: Floats, *, bins: int = BINS) -> float:
     return float(gap.sum() / len(bin_of_unit)) if len(bin_of_unit) else float("nan")
 
 
-def confidence_brier(gold: Ints, beliefs: Beliefs) -> float:
-    """Return the mean of (confidence - right)², where right is 1 or 0 (1/t in a tie)."""
-    known = check_beliefs(gold, beliefs)
-    confidence = beliefs[known].max(axis=1, initial=0.0)
-    return mean_or_nan((confidence - tie_credit(gold[known], beliefs[known])) ** 2)
-
-
-def confidence_auroc(gold: Ints, beliefs: Beliefs) -> float:
-    """Return how often a right answer is more confident than a wrong one; ties count half, NaN without pairs."""
-    from scipy.stats import rankdata
-
-    known = check_beliefs(gold, beliefs)
-    right = beliefs[known].argmax(axis=1) == gold[known]
-    n_right, n_wrong = int(right.sum()), int((~right).sum())
-    if not n_right or not n_wrong:
-        return float("nan")
-    rank = rankdata(beliefs[known].max(axis=1))
-    return float((rank[right].sum() - n_right * (n_right + 1) / 2) / (n_right * n_wrong))
-
-
 def tie_credit(gold: Ints, beliefs: Beliefs) -> Floats:
     """Return credit[i]: 1/t if the gold is one of the t most probable classes, otherwise 0."""
     best = beliefs >= beliefs.max(axis=1, keepdims=True, initial=-np.inf) - TIE_TOLERANCE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -77,7 +77,10 @@ def parse_columns(content: bytes, name: str, *, untagged: bool = False) -> Conll
     lines = pl.Series(text.replace("\r\n", "\n").split("\n"), dtype=pl.String)
     lines = lines.str.replace_all(r"[ \t]+", " ").str.strip_chars(" ")
     blank = (lines == "").to_numpy()
-    comment = _comments(lines, blank)
+    # comment[line]: an `# id = ` or `# annotators = ` line at the head of a sentence, or after another comment
+    comment = (lines.str.starts_with(ID_MARK) | lines.str.starts_with(ANNOTATORS_MARK)).to_numpy().copy()
+    for row in np.flatnonzero(comment):
+        comment[row] = row == 0 or blank[row - 1] or comment[row - 1]
     rows = np.flatnonzero(~blank & ~comment)
     if not len(rows):
         raise FormatError(f"{name}: the file is empty. CoNLL has a token and its tags on each line.")
@@ -85,7 +88,8 @@ def parse_columns(content: bytes, name: str, *, untagged: bool = False) -> Conll
     width = _width(fields, rows, name, least=1 if untagged else 2)
     flat = fields.explode()
     is_tag = np.arange(len(flat)) % width != 0
-    offsets = _offsets(blank, rows)
+    # A sentence begins at a token that is separated from the one before it by a blank line
+    offsets = np.append(np.flatnonzero(np.diff(np.cumsum(blank)[rows], prepend=-1)), len(rows))
     return ConllColumns(
         name=name,
         items=_item_names(lines, comment, rows[offsets[:-1]], name),
@@ -95,14 +99,6 @@ def parse_columns(content: bytes, name: str, *, untagged: bool = False) -> Conll
         offsets=offsets,
         lines=rows + 1,
     )
-
-
-def _comments(lines: Names, blank: Bools) -> Bools:
-    """comment[line]: an `# id = ` or `# annotators = ` line at the head of a sentence (or after another comment)."""
-    marked = (lines.str.starts_with(ID_MARK) | lines.str.starts_with(ANNOTATORS_MARK)).to_numpy().copy()
-    for line in np.flatnonzero(marked):
-        marked[line] = line == 0 or blank[line - 1] or marked[line - 1]
-    return marked
 
 
 def _width(fields: pl.Series, content: Ints, name: str, *, least: int) -> int:
@@ -118,13 +114,6 @@ def _width(fields: pl.Series, content: Ints, name: str, *, least: int) -> int:
             f"Give every token the same number of tags, {NOT_SEEN} for not seen.{also}"
         )
     return int(widths[0])
-
-
-def _offsets(blank: Bools, content: Ints) -> Ints:
-    """Return offsets[s]: a sentence begins at a token that is separated from the one before it by a blank line."""
-    blanks_before = np.cumsum(blank)[content]
-    starts = np.flatnonzero(np.diff(blanks_before, prepend=-1))
-    return np.append(starts, len(content))
 
 
 def _item_names(lines: Names, comment: Bools, first_lines: Ints, name: str) -> Names:
@@ -174,8 +163,12 @@ def encode_columns(
     numbered = items.dtype.is_integer() and bool((items.to_numpy() == np.arange(len(items))).all())
     names = [] if numbered else [str(name) for name in items]
     for what, values in (("token", tokens), ("annotator", annotators or ()), *(("tag", tags) for tags in columns)):
-        _refuse_spaces(what, values)
-    _refuse_breaks(names)
+        for value in dict.fromkeys(values):
+            if not value or set(value) & set(" \t\n\r"):
+                raise FormatError(f"The {what} {value!r} holds white space, which CoNLL cannot. Write .jsonl instead.")
+    for name in names:
+        if not name or name.strip(" ") != name or "  " in name or set(name) & set("\t\n\r"):
+            raise FormatError(f"The sentence name {name!r} would not survive in CoNLL. Write .jsonl instead.")
     if (np.diff(offsets) == 0).any():
         empty = items[int(np.flatnonzero(np.diff(offsets) == 0)[0])]
         raise FormatError(f"Sentence {empty!r} is empty, which CoNLL cannot say. Write .jsonl instead.")
@@ -187,18 +180,6 @@ def encode_columns(
         parts.append("\n".join([*head, *comment, *rows[start:end]]))
         head = []
     return ("\n\n".join(parts) + "\n").encode()
-
-
-def _refuse_spaces(what: str, values: Iterable[str]) -> None:
-    for value in dict.fromkeys(values):
-        if not value or set(value) & set(" \t\n\r"):
-            raise FormatError(f"The {what} {value!r} holds white space, which CoNLL cannot. Write .jsonl instead.")
-
-
-def _refuse_breaks(names: Iterable[str]) -> None:
-    for name in names:
-        if not name or name.strip(" ") != name or "  " in name or set(name) & set("\t\n\r"):
-            raise FormatError(f"The sentence name {name!r} would not survive in CoNLL. Write .jsonl instead.")
 
 
 class Conll(FileFormat):

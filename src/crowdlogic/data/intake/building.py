@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -153,7 +154,11 @@ def parse_times(column: Names, source: TableSource) -> Floats:
         numbers = number_column(column, "time", source)
         if numbers.null_count() == column.null_count():
             return numbers.fill_null(np.nan).to_numpy().copy()
-        moments = _parse_moments(column)
+        # Of the usual ways of writing times, the one that reads the most rows
+        tidy = column.str.strip_chars().str.replace("T", " ", literal=True).str.replace(r"(Z|[+-]00:?00)$", "")
+        formats = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d")
+        read = [tidy.str.to_datetime(form, strict=False, time_unit="us") for form in formats]
+        moments = min(read, key=lambda found: found.null_count())
     if moments.dtype not in (pl.Date, pl.Datetime) or moments.null_count() > column.null_count():
         known = moments.dtype in (pl.Date, pl.Datetime)
         rows = (
@@ -162,14 +167,6 @@ def parse_times(column: Names, source: TableSource) -> Floats:
         remedy = "Write times as 2024-05-31T12:00:00 or as seconds, or drop the column."
         raise row_error(source, rows, f"{column[int(rows[0])]!r} is not a time", remedy)
     return moments.cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64).fill_null(np.nan).to_numpy() / 1e6
-
-
-def _parse_moments(column: Names) -> Names:
-    """Return times written as text; of the usual ways of writing them the one that reads the most rows."""
-    tidy = column.str.strip_chars().str.replace("T", " ", literal=True).str.replace(r"(Z|[+-]00:?00)$", "")
-    formats = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d")
-    read = [tidy.str.to_datetime(form, strict=False, time_unit="us") for form in formats]
-    return min(read, key=lambda moments: moments.null_count())
 
 
 def parse_kinds(column: Names, annotator_column: Names, annotators: Names, source: TableSource) -> tuple[str, ...]:
@@ -211,7 +208,15 @@ def odd_classes(classes: Iterable[object]) -> tuple[str, ...]:
         for name in names
         if name.strip().casefold() in MISSING_WORDS
     ]
-    return (*_alike_classes(names), *absent, *_joined_classes(names))
+    folded: dict[str, list[str]] = {}
+    for name in names:
+        folded.setdefault(" ".join(name.split()).casefold(), []).append(name)
+    alike = [
+        f"The classes {', '.join(map(repr, group))} differ only in case or spaces; are they one class?"
+        for group in folded.values()
+        if len(group) > 1
+    ]
+    return (*alike, *absent, *_joined_classes(names))
 
 
 def single_class(classes: Sequence[object]) -> tuple[str, ...]:
@@ -221,22 +226,13 @@ def single_class(classes: Sequence[object]) -> tuple[str, ...]:
     return (f"All labels are {classes[0]!r}: there is nothing to decide. Is the column of the label the right one?",)
 
 
-def _alike_classes(names: Sequence[str]) -> list[str]:
-    folded: dict[str, list[str]] = {}
-    for name in names:
-        folded.setdefault(" ".join(name.split()).casefold(), []).append(name)
-    return [
-        f"The classes {', '.join(map(repr, group))} differ only in case or spaces; are they one class?"
-        for group in folded.values()
-        if len(group) > 1
-    ]
-
-
 def _joined_classes(names: Sequence[str]) -> list[str]:
     """Return a notice where classes are made of other classes, such as toxic|insult beside toxic and insult."""
     for separator in SEPARATORS:
         parts = {name: {part.strip() for part in name.split(separator)} - {""} for name in names}
-        joined = [name for name in names if len(parts[name]) > 1 and _is_known(name, parts)]
+        # All parts of a joined class are classes, or parts of other classes, too
+        used = Counter(part for found in parts.values() for part in found)
+        joined = [name for name in names if len(parts[name]) > 1 and all(used[part] > 1 for part in parts[name])]
         if joined:
             return [
                 f"{pluralise(len(joined), 'class', 'classes')} of {len(names):,} join others with {separator!r}, such "
@@ -244,12 +240,6 @@ def _joined_classes(names: Sequence[str]) -> list[str]:
                 f"its own. Ask one question per label instead, with yes or no as labels, in a table of its own."
             ]
     return []
-
-
-def _is_known(name: str, parts: dict[str, set[str]]) -> bool:
-    """Return whether all parts of a class are classes, or parts of other classes, too."""
-    others: set[str] = set().union(*(found for other, found in parts.items() if other != name))
-    return parts[name] <= others
 
 
 def unused_confidence(header: Iterable[str], used: Collection[str], source: TableSource) -> tuple[str, ...]:
@@ -515,12 +505,15 @@ def build_sequences(
     """Return CrowdLabels from a table with the columns item, annotator, tags and, when known, weight, time and kind."""
     policy = parse_choice(Duplicates, duplicates, "duplicates")
     tags = split_tags(table["tags"], source)
-    rows = _code_rows(table, tags, source)
+    (item, items), (annotator, annotators) = (encode_names(table[n], n, source) for n in ("item", "annotator"))
+    lengths = tags.list.len().fill_null(0).to_numpy().astype(np.int64)
+    rows = TagRows(item=item, annotator=annotator, items=items, annotators=annotators, lengths=lengths, source=source)
     offsets = np.concatenate([[0], np.cumsum(_common_lengths(rows))])
     kept, repeats = deduplicate(
         rows.item[rows.tagged],
         rows.annotator[rows.tagged],
-        label=lambda: _code_sentences(tags, rows),
+        # a code for the whole list of tags of each tagged row: the same code for the same tags
+        label=lambda: encode(tags.gather(rows.tagged).cast(pl.List(pl.String)).list.join("\n", ignore_nulls=False))[0],
         place=rows.tagged,
         names=(rows.items, rows.annotators),
         policy=policy,
@@ -552,13 +545,6 @@ def build_sequences(
     )
 
 
-def _code_rows(table: pl.DataFrame, tags: Names, source: TableSource) -> TagRows:
-    item, items = encode_names(table["item"], "item", source)
-    annotator, annotators = encode_names(table["annotator"], "annotator", source)
-    lengths = tags.list.len().fill_null(0).to_numpy().astype(np.int64)
-    return TagRows(item=item, annotator=annotator, items=items, annotators=annotators, lengths=lengths, source=source)
-
-
 def split_tags(tags: Names, source: TableSource) -> Names:
     """Return tags as lists: lists as they are, text split at white space."""
     if tags.dtype == pl.String:
@@ -568,21 +554,12 @@ def split_tags(tags: Names, source: TableSource) -> Names:
             raise row_error(
                 source, bracketed, f"the tags {tags[int(bracketed[0])]!r} are a list written as text", remedy
             )
-        return _split_words(tags)
+        return tags.str.split(" ").list.eval(pl.element().str.strip_chars().replace("", None).drop_nulls())
     if not isinstance(tags.dtype, pl.List) or tags.dtype.inner.is_nested():
         raise LabelError(
             f"{source.name}: the column of tags holds {tags.dtype}. Give lists of tags, or tags separated by spaces."
         )
     return tags
-
-
-def _split_words(text: Names) -> Names:
-    return text.str.split(" ").list.eval(pl.element().str.strip_chars().replace("", None).drop_nulls())
-
-
-def _code_sentences(tags: Names, rows: TagRows) -> Ints:
-    """Return a code for the whole list of tags of each tagged row: the same code for the same tags."""
-    return encode(tags.gather(rows.tagged).cast(pl.List(pl.String)).list.join("\n", ignore_nulls=False))[0]
 
 
 def _common_lengths(rows: TagRows) -> Ints:

@@ -14,14 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.protocol import (
-    SMOOTHING,
-    TRUST,
-    Arrays,
-    MatrixModel,
-    TableAnnotators,
-    expected_counts,
-)
+from crowdlogic.annotators.label_sums import SMOOTHING, TRUST
+from crowdlogic.annotators.protocol import Arrays, MatrixModel, TableAnnotators, expected_counts
 from crowdlogic.data.blocks import Engine, Shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.numerics.arrays import Floats, check_amounts

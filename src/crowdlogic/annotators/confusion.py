@@ -19,15 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.protocol import (
-    FLOOR,
-    SMOOTHING,
-    TRUST,
-    MatrixModel,
-    StoredTables,
-    check_correlation,
-    expected_counts,
-)
+from crowdlogic.annotators.label_sums import FLOOR, SMOOTHING, TRUST
+from crowdlogic.annotators.protocol import MatrixModel, StoredTables, check_correlation, expected_counts
 from crowdlogic.data.blocks import Shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.numerics.arrays import Floats, check_amounts

@@ -27,6 +27,15 @@ COUNTS, TOTALS, EVIDENCE, Q = "counts", "totals", "log_evidence", "q"
 """Names of the statistics of E-steps, and of the beliefs by unit."""
 
 
+FLOOR = 1e-10
+"""Minimum of every expected count, so that a label that was never given stays possible and an empty row is uniform."""
+
+SMOOTHING = 0.01
+"""Default number of labels added to every cell of a confusion matrix."""
+
+TRUST = 1.0
+"""Default number of labels added to each diagonal cell beyond that."""
+
 MOST_CELLS = 50_000_000
 """Confusion matrices of more cells than this (400 MB, three times over while fitting) are refused."""
 

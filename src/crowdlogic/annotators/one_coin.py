@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.label_sums import sum_match_evidence, tally_hits
-from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST, Anchors, Arrays, weigh_terms
+from crowdlogic.annotators.label_sums import FLOOR, SMOOTHING, TRUST, sum_match_evidence, tally_hits
+from crowdlogic.annotators.protocol import Anchors, Arrays, weigh_terms
 from crowdlogic.data.blocks import Shard, Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels

@@ -38,15 +38,6 @@ Arrays: TypeAlias = dict[str, Floats]
 Anchors: TypeAlias = Mapping[Any, Any]
 """item -> true class, or the tags of a sequence."""
 
-FLOOR = 1e-10
-"""Minimum of every expected count, so that a label that was never given stays possible and an empty row is uniform."""
-
-SMOOTHING = 0.01
-"""Default number of labels added to every cell of a confusion matrix."""
-
-TRUST = 1.0
-"""Default number of labels added to each diagonal cell beyond that."""
-
 
 class Annotators(Protocol):
     """The parameters of all annotators."""

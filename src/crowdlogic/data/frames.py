@@ -38,9 +38,8 @@ from crowdlogic.data.intake.contract import (
     to_column,
     to_polars,
 )
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import NOT_SEEN, CrowdLabels
 from crowdlogic.data.names import as_text
-from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, FormatError, LabelError, OptionError, name_list
 from crowdlogic.numerics.arrays import Ints

@@ -22,6 +22,9 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only, stable_or
 if TYPE_CHECKING:
     import pandas as pd
 
+NOT_SEEN = "?"
+"""The tag of a token that an annotator did not see, or that has no answer."""
+
 KINDS = ("human", "llm", "code")
 """Kinds of annotators."""
 

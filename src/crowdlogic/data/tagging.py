@@ -21,9 +21,6 @@ import numpy as np
 from crowdlogic.errors import DataError, parse_choice
 from crowdlogic.numerics.arrays import Bools, Ints
 
-NOT_SEEN = "?"
-"""The tag of a token that an annotator did not see, or that has no answer."""
-
 OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)
 PREFIXES = {"B": BEGIN, "I": INSIDE, "E": END, "S": SINGLE, "L": END, "U": SINGLE}
 

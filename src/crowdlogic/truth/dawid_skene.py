@@ -15,6 +15,9 @@ from typing import ClassVar
 import numpy as np
 
 from crowdlogic.annotators.label_sums import (
+    FLOOR,
+    SMOOTHING,
+    TRUST,
     check_size,
     clamp,
     code_table,
@@ -26,7 +29,6 @@ from crowdlogic.annotators.label_sums import (
     tally,
     whole_counts,
 )
-from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST
 from crowdlogic.data.blocks import Arrays, Engine, Shard, State
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, check_amounts

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crowdlogic.annotators.class_accuracy import ClassAccuracy
-from crowdlogic.annotators.protocol import SMOOTHING, TRUST
+from crowdlogic.annotators.label_sums import SMOOTHING, TRUST
 from crowdlogic.data.blocks import Engine
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate

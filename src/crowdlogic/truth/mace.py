@@ -14,8 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from crowdlogic.annotators.label_sums import compiled_match_step, is_compiled, tally_hits_and_given
-from crowdlogic.annotators.protocol import FLOOR
+from crowdlogic.annotators.label_sums import FLOOR, compiled_match_step, is_compiled, tally_hits_and_given
 from crowdlogic.data.blocks import Arrays, Engine, State
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, check_amounts

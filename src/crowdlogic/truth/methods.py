@@ -15,7 +15,6 @@ from crowdlogic.data.estimate import Answers, Estimate, answers_from_estimate, a
 from crowdlogic.data.frames import as_labels
 from crowdlogic.data.intake.contract import TableSource, to_column, to_polars
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.errors import CorpusError, LabelError, OptionError
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, infer_in_memory
@@ -142,6 +141,7 @@ def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     large.
     """
     from crowdlogic.annotators.label_sums import MOST_CELLS, find_labelling_functions
+    from crowdlogic.data.tagging import is_span_tag_set
 
     if labels.negated is not None:
         return ("bsc-seq" if labels.is_sequential else "dawid-skene"), "some labels only say which class it is not"

@@ -14,6 +14,9 @@ from functools import partial
 import numpy as np
 
 from crowdlogic.annotators.label_sums import (
+    FLOOR,
+    SMOOTHING,
+    TRUST,
     clamp,
     compiled_match_step,
     count_hits,
@@ -21,7 +24,6 @@ from crowdlogic.annotators.label_sums import (
     match_scores,
     tally_hits_and_given,
 )
-from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST
 from crowdlogic.data.blocks import Arrays, Engine, Shard, State
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, check_amounts

@@ -38,7 +38,6 @@ from crowdlogic.data.intake.building import single_class
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text, find
 from crowdlogic.data.reading import read_crowd, write_estimate, write_table
-from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
 from crowdlogic.numerics.convergence import Convergence
@@ -483,8 +482,11 @@ class FittedInMemory:
         expected = None if estimate.calibration is None else expected_accuracy(estimate)
         mistakes, scores = "", {}
         if expected is not None:
-            is_spans = estimate.offsets is not None and is_span_tag_set(estimate.classes)
-            mistakes = describe_spans(estimate) if is_spans else describe_mistakes(expected, unit_noun(estimate))
+            mistakes = describe_mistakes(expected, unit_noun(estimate))
+            if estimate.offsets is not None:
+                from crowdlogic.data.tagging import is_span_tag_set
+
+                mistakes = describe_spans(estimate) if is_span_tag_set(estimate.classes) else mistakes
         if self.labels.gold is not None:
             from crowdlogic.truth.comparison import score_estimate
 

@@ -18,9 +18,8 @@ from crowdlogic.data.formats.protocol import Crowd, FileFormat, ReadOptions
 from crowdlogic.data.formats.tables import answer_tags, gold_tags, require_single_tags
 from crowdlogic.data.intake.building import code_labels, odd_classes
 from crowdlogic.data.intake.contract import Intake, TableSource
-from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.data.labels import NOT_SEEN, CrowdLabels, require_whole_labels
 from crowdlogic.data.names import Names
-from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.numerics.arrays import Bools, Ints

@@ -30,9 +30,8 @@ from crowdlogic.data.intake.contract import (
     row_error,
     text_column,
 )
-from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.data.labels import NOT_SEEN, CrowdLabels, require_whole_labels
 from crowdlogic.data.names import as_text
-from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.errors import DataError, FormatError, OptionError, name_list
 from crowdlogic.numerics.arrays import Bools, Ints
 

@@ -24,9 +24,8 @@ from crowdlogic.data.intake.contract import (
     row_error,
     text_column,
 )
-from crowdlogic.data.labels import KINDS, CrowdLabels
+from crowdlogic.data.labels import KINDS, NOT_SEEN, CrowdLabels
 from crowdlogic.data.names import Classes, Names, as_text, encode, find, sort_classes
-from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, LabelError, OptionError, name_list, parse_choice
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, stable_order

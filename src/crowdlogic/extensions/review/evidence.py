@@ -26,9 +26,9 @@ from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.evidence import EvidenceSource, EvidenceTerm, UnitEvidence, with_rest
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import NOT_SEEN, CrowdLabels
 from crowdlogic.data.names import Classes
-from crowdlogic.data.tagging import NOT_SEEN, Spans, TagSet, is_span_tag_set, parse_tags, spans_to_tags, tags_to_spans
+from crowdlogic.data.tagging import Spans, TagSet, is_span_tag_set, parse_tags, spans_to_tags, tags_to_spans
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.errors import DataError, did_you_mean, name_list
 from crowdlogic.learning.explain import BIT, explain, is_explicable, unit_evidence

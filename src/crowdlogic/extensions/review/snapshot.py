@@ -20,9 +20,9 @@ from crowdlogic.data.character_spans import scale_odds, span_probability
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.evidence import UnitEvidence
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import NOT_SEEN, CrowdLabels
 from crowdlogic.data.names import as_text
-from crowdlogic.data.tagging import NOT_SEEN, tags_to_spans
+from crowdlogic.data.tagging import tags_to_spans
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.extensions.review.decision_log import Cause, Choice, Decision, DecisionKind
 from crowdlogic.extensions.review.evidence import (

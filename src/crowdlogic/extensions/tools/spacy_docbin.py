@@ -19,7 +19,8 @@ from crowdlogic.data.estimate import NO_ANSWER, Answers, Estimate, answers_from_
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import FileFormat
 from crowdlogic.data.formats.tables import answer_tags
-from crowdlogic.data.tagging import NOT_SEEN, is_span_tag_set, parse_tags, tags_to_spans
+from crowdlogic.data.labels import NOT_SEEN
+from crowdlogic.data.tagging import is_span_tag_set, parse_tags, tags_to_spans
 from crowdlogic.errors import FormatError, MissingExtraError, OptionError
 from crowdlogic.numerics.arrays import Ints
 

@@ -141,7 +141,6 @@ def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     large.
     """
     from crowdlogic.annotators.label_sums import MOST_CELLS, find_labelling_functions
-    from crowdlogic.data.tagging import is_span_tag_set
 
     if labels.negated is not None:
         return ("bsc-seq" if labels.is_sequential else "dawid-skene"), "some labels only say which class it is not"
@@ -149,8 +148,12 @@ def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     each = labels.n_labels / max(size, 1)
     if each >= FEW and find_labelling_functions(labels).any():
         return "mace", "most labels are of annotators who only ever give one class"
-    if not (labels.is_sequential and is_span_tag_set(labels.classes)):
-        return ("ensemble", WHY_ENSEMBLE) if labels.is_sequential else ("pool", WHY_POOL)
+    if not labels.is_sequential:
+        return "pool", WHY_POOL
+    from crowdlogic.data.tagging import is_span_tag_set
+
+    if not is_span_tag_set(labels.classes):
+        return "ensemble", WHY_ENSEMBLE
     why = f"it suits {each:.1f} labels per annotator and class"
     if each < FEW:
         return "majority", why

@@ -21,6 +21,7 @@ from crowdlogic.cli.console import (
     summary,
 )
 from crowdlogic.cli.options import (
+    AnchorsOption,
     GroupsOption,
     JsonOption,
     LabelsFile,
@@ -54,9 +55,6 @@ MethodsOption = Annotated[
 AnnotatorsOption = Annotated[
     str | None,
     typer.Option("--annotators", metavar="FILE", help="Also write the estimated parameters of each annotator."),
-]
-AnchorsOption = Annotated[
-    str | None, typer.Option("--anchors", metavar="FILE", help="Items whose truth is known: item and label, or tags.")
 ]
 GoldOption = Annotated[
     str | None,

@@ -100,6 +100,9 @@ OrderedOption = Annotated[
         "--ordered/--nominal", help="Does the order of the classes mean something? For numbers it does by default."
     ),
 ]
+AnchorsOption = Annotated[
+    str | None, typer.Option("--anchors", metavar="FILE", help="Items whose truth is known: item and label, or tags.")
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
 TablesOption = Annotated[
     list[str] | None, typer.Option("--table", help="Facts for a predicate, as Name=file. May repeat.")

@@ -10,6 +10,7 @@ import typer
 
 from crowdlogic.cli.console import Output, say, show_lines, show_output, show_tables
 from crowdlogic.cli.options import (
+    AnchorsOption,
     JsonOption,
     OutsideOption,
     SeedOption,
@@ -30,9 +31,6 @@ RulesFile = Annotated[str, typer.Argument(metavar="RULES", help="A rule file.")]
 LabelsFile = Annotated[str, typer.Argument(metavar="LABELS", help="The crowd's labels.")]
 ItemsOption = Annotated[
     str | None, typer.Option("--items", help="The items: item and text (and label, where gold is known), or sentences.")
-]
-AnchorsOption = Annotated[
-    str | None, typer.Option("--anchors", metavar="FILE", help="Items whose truth is known: item and label, or tags.")
 ]
 RunOption = Annotated[
     str | None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crowdlogic.cli.console import Interval, Output, list_written, make_interval, say, show_output, show_tables, summary
-from crowdlogic.cli.options import JsonOption, OutsideOption, TablesOption, may_read_labels
+from crowdlogic.cli.options import AnchorsOption, JsonOption, OutsideOption, TablesOption, may_read_labels
 from crowdlogic.confidence.expected_accuracy import expected_accuracy
 from crowdlogic.data.wording import pluralise
 from crowdlogic.learning.training import EpochCallback, HistoryRow
@@ -34,9 +34,6 @@ ItemsOption = Annotated[
 ]
 DevOption = Annotated[str | None, typer.Option("--dev", help="Items with gold for early stopping.")]
 TestOption = Annotated[str | None, typer.Option("--test", help="Items with gold that are only scored.")]
-AnchorsOption = Annotated[
-    str | None, typer.Option("--anchors", metavar="FILE", help="Items whose truth is known: item and label, or tags.")
-]
 RulesOption = Annotated[str | None, typer.Option("--rules", help="A rule file.")]
 GrammarOption = Annotated[
     bool, typer.Option("--grammar/--no-grammar", help="For BIO tags: add the rules of their grammar. The default.")

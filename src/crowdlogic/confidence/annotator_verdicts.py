@@ -456,7 +456,8 @@ def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int)
         case FlagKind.few:
             return f"{who} {_describe_few(statistics, j, labels)}: too few to judge."
         case FlagKind.adversary:
-            m, n = _worst_confusion(statistics.counts[j])
+            counts = statistics.counts[j]
+            m, n = divmod(int((counts * (1 - np.eye(len(counts)))).argmax()), len(counts))  # the worst confusion
             return f"{who} is worse than chance: {by_chance}; {_describe_confusion(statistics, j, m, n)}."
         case FlagKind.one_class | FlagKind.spammer:
             favourite = int(statistics.label_share[j].argmax())
@@ -469,7 +470,8 @@ def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int)
             )
         case FlagKind.biased:
             m, n = flags.confusion[j].tolist()
-            if _is_mutual(statistics, j, m, n):
+            reverse = float(statistics.counts[j, n].sum())
+            if reverse >= BIASED_LABELS / 2 and float(statistics.counts[j, n, m]) >= MUTUAL_SHARE * reverse:
                 back = percent(_share(statistics.counts[j, n, m], statistics.counts[j, n].sum()))
                 a, b = shorten_name(statistics.classes[m]), shorten_name(statistics.classes[n])
                 often = _describe_confusion(statistics, j, m, n)
@@ -484,12 +486,6 @@ def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int)
 
 MUTUAL_SHARE = 0.3
 """Two classes are confused if the rarer mistake of the two happens in this share of its labels or more."""
-
-
-def _is_mutual(statistics: ConfusionStatistics, j: int, m: int, n: int) -> bool:
-    """Return whether annotator j mistakes m for n and also n for m."""
-    truth = float(statistics.counts[j, n].sum())
-    return truth >= BIASED_LABELS / 2 and float(statistics.counts[j, n, m]) >= MUTUAL_SHARE * truth
 
 
 def _describe_favourite(statistics: ConfusionStatistics, j: int) -> str:
@@ -507,11 +503,6 @@ def _describe_few(statistics: ConfusionStatistics, j: int, labels: str) -> str:
     if statistics.n_compared is None or n_items < FEW_ITEMS:
         return f"gave {labels}"
     return f"shares {int(statistics.n_compared[j]):,} of {pluralise(n_items, 'item')} with others"
-
-
-def _worst_confusion(counts: Floats) -> tuple[int, int]:
-    wrong = counts * (1 - np.eye(len(counts)))
-    return divmod(int(wrong.argmax()), len(counts))
 
 
 def _describe_confusion(statistics: ConfusionStatistics, j: int, m: int, n: int) -> str:
@@ -709,7 +700,11 @@ class AnnotatorVerdicts:
             who, others = shorten_name(self.confusion.names[j]), list_names(self.near_copies(j), most=3)
             return f"{who} nearly always gives the same answer as {others}, also when it is wrong; they count once."
         if kind is FlagKind.drift and self.drift is not None:
-            return _explain_drift(self.drift, self.confusion.names[j], j)
+            first, last = (self.drift.right[j, b] / self.drift.n[j, b] for b in (0, -1))
+            return (
+                f"{shorten_name(self.confusion.names[j])} gets worse: {percent(first)} right in the first fifth of "
+                f"{int(self.drift.n[j].sum()):,} annotations, {percent(last)} in the last."
+            )
         return explain_flag(self.confusion, self.flags, j)
 
     def words(self) -> list[str | None]:
@@ -770,14 +765,6 @@ def askable(labels: CrowdLabels, judged: AnnotatorVerdicts) -> tuple[Bools | Non
     if not should_not.any() or not available.any():
         return None, []
     return available, [judged.confusion.names[int(j)] for j in np.flatnonzero(should_not)]
-
-
-def _explain_drift(drift: DriftStatistics, name: str, j: int) -> str:
-    first, last = (drift.right[j, b] / drift.n[j, b] for b in (0, -1))
-    return (
-        f"{shorten_name(name)} gets worse: {percent(first)} right in the first fifth of "
-        f"{int(drift.n[j].sum()):,} annotations, {percent(last)} in the last."
-    )
 
 
 def _explain_careless_spans(judged: AnnotatorVerdicts, found: SpanErrors, j: int) -> str:

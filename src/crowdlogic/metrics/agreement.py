@@ -99,9 +99,9 @@ class PairCounts:
         b: b[p], the code of the other; a < b.
         place: place[a, b], sparse: the position of each pair.
         shared: shared[p], pairs of labels on the same unit.
-        agreed: agreed[p], those of them with the same class.
-        chance: chance[p], sum_k A[p, k] B[p, k], with A and B how often a and b gave class k on what they share.
-        said: said[j K + k, o], sparse: how often j gave k on what j shares with another annotator o.
+        agreed: agreed[p], pairs of labels on the same unit with the same class.
+        chance: chance[p], sum_k A[p, k] B[p, k], where A and B count how often a and b gave class k to shared units.
+        said: said[j K + k, o], sparse: how often j gave k to units shared with another annotator o.
     """
 
     a: Ints
@@ -119,7 +119,7 @@ def pairwise_agreement(labels: CrowdLabels) -> PairTable:
 
 
 def pair_table(counts: PairCounts) -> PairTable:
-    """Return the table of the pairs' figures."""
+    """Return the table of the pairs' agreement and kappa."""
     s, o, e = counts.shared, counts.agreed, counts.chance
     defined = s**2 > e
     kappa = np.where(defined, (o * s - e) / np.where(defined, s**2 - e, 1.0), np.nan)
@@ -213,7 +213,7 @@ def label_pairs(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
         yield pairs, pairs + distance
 
 
-# The bootstrap of sums over items, without touching the items again.
+# Bootstrap of sums over items, without another pass over the items.
 #
 # If a statistic is a function of sums over items, a resample only needs to know how often each kind of item was drawn.
 # Items that add the same row to the sums form a block, and a resample is a multinomial draw over blocks. This is exact,
@@ -356,9 +356,9 @@ def agreement(
         min_shared: Minimum number of units that two annotators must share to count in cohen.
     """
     if replicates < 0:
-        raise OptionError(f"replicates: {replicates} is not valid. Give 0 or more.")
+        raise OptionError(f"replicates must be at least 0, got {replicates}.")
     if not 0 < level < 1:
-        raise OptionError(f"level: {level} is not a level of an interval. Give one between 0 and 1, such as 0.95.")
+        raise OptionError(f"level must be between 0 and 1, such as 0.95; got {level}.")
     labels = as_labels(labels, "agreement")
     require_whole_labels(labels, "Agreement")
     blocks = resampling_blocks(labels)

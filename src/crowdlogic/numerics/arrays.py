@@ -1,4 +1,4 @@
-"""Array types of signatures, read-only views, stable sorting, sums by group, and pseudo-random bits.
+"""Array types for signatures, read-only views, stable sorting, sums by group, and pseudo-random bits.
 
 [BH95] Benjamini and Hochberg, "Controlling the false discovery rate", 1995.
 [BY01] Benjamini and Yekutieli, "The control of the false discovery rate in multiple testing under dependency", 2001.

@@ -47,5 +47,5 @@ def test_the_m_step_is_the_mode_of_its_posterior() -> None:
 
 
 def test_senseless_counts_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"^class-accuracy: trust must be 0 or more"):
+    with pytest.raises(OptionError, match=r"^class-accuracy: trust must be at least 0"):
         ClassAccuracy(trust=-1.0)

@@ -424,9 +424,9 @@ def test_a_label_of_weight_0_is_as_good_as_not_there(loss: str) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: LogicLNCL(annotators=ConfusionMatrices(smoothing=-5.0)), "confusion: smoothing must be 0 or more"),
-        (lambda: LogicLNCL(annotators=ConfusionMatrices(trust=float("nan"))), "confusion: trust must be 0 or more"),
-        (lambda: LogicLNCL(doubt=-1.0), "logic-lncl: doubt must be 0 or more"),
+        (lambda: LogicLNCL(annotators=ConfusionMatrices(smoothing=-5.0)), "confusion: smoothing must be at least 0"),
+        (lambda: LogicLNCL(annotators=ConfusionMatrices(trust=float("nan"))), "confusion: trust must be at least 0"),
+        (lambda: LogicLNCL(doubt=-1.0), "logic-lncl: doubt must be at least 0"),
         (
             lambda: LogicLNCL(projector=Projector(strength=-1.0)),
             "strength must be a finite number of at least 0; got -1.0.",

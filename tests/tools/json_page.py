@@ -76,7 +76,7 @@ def outputs() -> dict[str, type[Output]]:
 
 INTRODUCTION = """# What `--json` prints
 
-Every command takes `--json` and then prints one JSON object on standard output, also together with `-o`. Remarks stay
+With `--json`, every command prints one JSON object on standard output, also together with `-o`. Messages are printed
 on standard error. Numbers that are undefined are `null`. Exit codes are the same as without `--json`: 0, 1 (a finding),
 2 (bad input: one line on standard error, nothing on standard output).
 

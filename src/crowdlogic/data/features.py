@@ -16,15 +16,8 @@ from numpy.typing import NDArray
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.files import read_npz
 from crowdlogic.data.intake.building import code_labels
-from crowdlogic.data.intake.contract import (
-    TableSource,
-    find_roles,
-    number_column,
-    require_columns,
-    require_unique_items,
-    row_error,
-    text_column,
-)
+from crowdlogic.data.intake.columns import find_roles, require_columns
+from crowdlogic.data.intake.contract import TableSource, number_column, require_unique_items, row_error, text_column
 from crowdlogic.data.names import Classes, as_text, find
 from crowdlogic.data.reading import read_table
 from crowdlogic.data.wording import pluralise

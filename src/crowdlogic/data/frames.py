@@ -23,15 +23,14 @@ from crowdlogic.data.intake.building import (
     odd_classes,
     unused_confidence,
 )
+from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import (
     FRAME_NAME,
     Duplicates,
     Intake,
     TableSource,
-    find_roles,
     is_plain,
     names_column,
-    require_columns,
     require_unique_items,
     row_error,
     text_column,

@@ -23,7 +23,8 @@ from crowdlogic.classifiers.protocol import fit_epoch, predict_units
 from crowdlogic.data.corpus import align
 from crowdlogic.data.estimate import Beliefs, vote_shares
 from crowdlogic.data.frames import FRAME, from_frame, to_corpus
-from crowdlogic.data.intake.contract import UNNAMED_ANNOTATOR, add_unnamed_annotator, to_polars
+from crowdlogic.data.intake.columns import UNNAMED_ANNOTATOR, add_unnamed_annotator
+from crowdlogic.data.intake.contract import to_polars
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.learning.method import as_architecture

@@ -21,7 +21,8 @@ from crowdlogic.data.frames import (
     texts_beside_labels,
     to_corpus,
 )
-from crowdlogic.data.intake.contract import Duplicates, add_unnamed_annotator, to_polars
+from crowdlogic.data.intake.columns import add_unnamed_annotator
+from crowdlogic.data.intake.contract import Duplicates, to_polars
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import sort_naturally
 from crowdlogic.data.wording import pluralise

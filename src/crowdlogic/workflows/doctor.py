@@ -19,7 +19,8 @@ from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.formats.protocol import Crowd, FileFormat, detect_format
 from crowdlogic.data.formats.tables import TableFormat
 from crowdlogic.data.frames import LABEL_ROLES, TAG_ROLES
-from crowdlogic.data.intake.contract import Duplicates, LeftOut, find_roles
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.intake.contract import Duplicates, LeftOut
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_answers, read_corpus
 from crowdlogic.data.tagging import is_span_tag_set, parse_tags, tags_to_spans

@@ -31,7 +31,8 @@ from crowdlogic.data.formats.protocol import (
     formats_by_suffix,
 )
 from crowdlogic.data.formats.tables import TableFormat
-from crowdlogic.data.intake.contract import ALIASES, comparable_columns, find_roles, refuse_reversed
+from crowdlogic.data.intake.columns import ALIASES, find_roles, refuse_reversed
+from crowdlogic.data.intake.contract import comparable_columns
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text, find
 from crowdlogic.data.reading import find_label_paths, read_answers, read_corpus, read_crowd, read_table

@@ -16,7 +16,7 @@ from crowdlogic.confidence.expected_accuracy import binomial_interval, describe_
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Answers
 from crowdlogic.data.files import STANDARD_STREAM
-from crowdlogic.data.intake.contract import find_roles
+from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.labels import CrowdLabels, find_codes
 from crowdlogic.data.names import as_text, find
 from crowdlogic.data.reading import read_table, write_estimate

@@ -17,7 +17,8 @@ from crowdlogic.classifiers.protocol import NeedsFiles, predict
 from crowdlogic.confidence.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
 from crowdlogic.data.chain_beliefs import answers
 from crowdlogic.data.corpus import Corpus, align
-from crowdlogic.data.intake.contract import UNNAMED_ANNOTATOR, Boundaries, Duplicates, Tokenizer
+from crowdlogic.data.intake.columns import UNNAMED_ANNOTATOR
+from crowdlogic.data.intake.contract import Boundaries, Duplicates, Tokenizer
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from crowdlogic.data.intake.contract import TableSource, find_roles, normalise_name, require_columns
+from crowdlogic.data.intake.columns import find_roles, normalise_name, require_columns
+from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import LabelError, OptionError
 
 

@@ -22,7 +22,8 @@ from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_panics, require_rows
 from crowdlogic.data.frames import corpus_from_records, from_sequences, text_list
-from crowdlogic.data.intake.contract import UNCONVERTIBLE, TableSource, find_roles, row_error
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.intake.contract import UNCONVERTIBLE, TableSource, row_error
 from crowdlogic.errors import FormatError, json_reason
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

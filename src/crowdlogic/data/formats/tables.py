@@ -20,16 +20,8 @@ from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, Encoded, FileFormat, ReadOptions, assemble_crowd
 from crowdlogic.data.frames import corpus_from_table, from_wide, texts_of_labels, texts_of_wide
 from crowdlogic.data.intake.building import code_labels, split_tags
-from crowdlogic.data.intake.contract import (
-    TableSource,
-    add_unnamed_annotator,
-    find_roles,
-    number_column,
-    require_columns,
-    require_unique_items,
-    row_error,
-    text_column,
-)
+from crowdlogic.data.intake.columns import add_unnamed_annotator, find_roles, require_columns
+from crowdlogic.data.intake.contract import TableSource, number_column, require_unique_items, row_error, text_column
 from crowdlogic.data.labels import NOT_SEEN, CrowdLabels, require_whole_labels
 from crowdlogic.data.names import as_text
 from crowdlogic.errors import DataError, FormatError, OptionError, name_list

@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.folders import LIMIT_VARIABLE, PARSED_RATIO, describe_size, parsed_limit
+from crowdlogic.data.intake.columns import normalise_name
 from crowdlogic.data.intake.contract import (
     FRAME_NAME,
     Duplicates,
     Intake,
     TableSource,
     is_plain,
-    normalise_name,
     number_column,
     row_error,
     text_column,

@@ -1,14 +1,14 @@
-"""The input contract of tables: meaning of the columns, valid values of cells, and messages about problems.
+"""The input contract of tables: valid values of cells, policies for readers, and messages about problems.
 
-Columns are recognised by the names that people give to items, annotators and labels. A problem that no policy covers is
-raised as one error that names the source, the row, the value and the remedy, and counts the other rows with the same
-problem. What a policy does cover (duplicates, missing labels) is counted in `Intake`.
+A problem that no policy covers is raised as one error that names the source, the row, the value and the remedy, and
+counts the other rows with the same problem. What a policy does cover (duplicates, missing labels) is counted in
+`Intake`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,9 +25,6 @@ from crowdlogic.errors import (
     FormatError,
     LabelError,
     MissingExtraError,
-    OptionError,
-    did_you_mean,
-    name_list,
 )
 from crowdlogic.numerics.arrays import Ints
 
@@ -222,139 +219,6 @@ def require_unique_items(
     again = (~items.is_first_distinct()).arg_true().to_numpy()
     if len(again):
         raise row_error(source, again, f"item {items[int(again[0])]!r} appears again", remedy, error=error)
-
-
-# Roles of columns: which column of a table holds the items, the annotators, the labels.
-
-TEXT_IDS = ("text_id", "content_id", "review_id", "comment_id", "body_id", "message_id")
-"""The name of a text, and not the text itself."""
-
-ANSWER_IDS = ("answer_id", "response_id")
-"""The name of an answer that is judged, and not a label."""
-
-ALIASES: dict[str, tuple[str, ...]] = {
-    "item": (
-        "item", "task", "question", "example", "instance", "object", "document", "doc", "unit", *TEXT_IDS, *ANSWER_IDS,
-        "id", "sentence", "sent", "row", "ticket", "case", "record",
-    ),
-    "annotator": (
-        "annotator", "worker", "rater", "user", "coder", "judge", "labeler", "labeller", "reviewer", "performer",
-        "source", "lf", "agent", "grader", "evaluator", "model",
-    ),
-    "label": (
-        "label", "answer", "response", "class", "category", "vote", "judgment", "judgement", "annotation", "value",
-        "rating", "verdict", "decision",
-    ),
-    "tags": ("tags", "labels", "ner_tags", "pos_tags"),
-    "tokens": ("tokens", "words"),
-    "text": ("text", "content", "review", "comment", "body", "message"),
-    "negated": ("negated",),
-    "weight": ("weight", "label_weight"),
-    "time": ("time", "timestamp", "created_at", "submitted_at", "datetime", "date"),
-    "kind": ("kind", "annotator_kind", "annotator_type"),
-}  # fmt: skip
-"""The first name of a role that a table has, in this order, is taken. Case, spaces, hyphens and a final _id or _name do
-not matter, so WorkerId and worker_id are both workers."""
-
-GOLD_NAMES = ("gold", "gold_label", "truth", "true_label", "ground_truth")
-"""Where one label per item is the truth, its column may be called so, too."""
-
-
-SCORE_NAMES = ("score", "grade")
-"""Beside an annotator, the label's column may be called so, too; elsewhere it is some number about an item."""
-
-
-def normalise_name(name: str) -> str:
-    """Return a column's name as it is compared: lower case, words joined by underscores, without a final id or name."""
-    split = "".join(f"_{c}" if c.isupper() and i and name[i - 1].islower() else c for i, c in enumerate(name.strip()))
-    joined = "_".join(split.lower().replace("-", " ").replace("_", " ").split())
-    for tail in ("_id", "_name"):
-        if joined.endswith(tail) and joined not in (*TEXT_IDS, *ANSWER_IDS):
-            joined = joined.removesuffix(tail)
-    return joined
-
-
-def find_roles(
-    header: Sequence[str], chosen: Mapping[str, str] | None = None, *, where: str = "the table", gold: bool = False
-) -> dict[str, str]:
-    """Return the column for each role that the header has: those chosen by the user, then those recognised by name.
-
-    Args:
-        header: The columns' names.
-        chosen: role -> column, for columns whose names are not recognised.
-        where: The table's name, for messages.
-        gold: Whether the label is one answer per item, so that a column named for the truth is it, where no other is.
-    """
-    roles = dict(chosen or {})
-    for role, column in roles.items():
-        refuse_reversed(role, column, header)
-        if role not in ALIASES:
-            raise OptionError(
-                f"columns: unknown role {role!r}.{did_you_mean(role, list(ALIASES))} Roles are "
-                f"{name_list(ALIASES, most=20)}."
-            )
-        if column not in header:
-            raise LabelError(
-                f"{where}: no column {column!r} among {name_list(header)}.{did_you_mean(column, list(header))}"
-            )
-    taken = set(roles.values())
-    by_name = {normalise_name(column): column for column in reversed(header) if column not in taken}
-    for role, aliases in ALIASES.items():
-        for alias in aliases:
-            if role not in roles and alias in by_name and by_name[alias] not in taken:
-                roles[role] = by_name[alias]
-                taken.add(by_name[alias])
-    if "annotator" in roles and not {"label", "tags"} & set(roles):
-        scores = [by_name[name] for name in SCORE_NAMES if by_name.get(name, "") not in {"", *taken}]
-        roles |= {"label": scores[0]} if scores else {}
-    named = [by_name[name] for name in GOLD_NAMES if gold and by_name.get(name, "") not in {"", *taken}]
-    return roles if not named or {"label", "tags"} & set(roles) else {**roles, "label": named[0]}
-
-
-UNNAMED_ANNOTATOR = "annotator"
-"""Name of the annotator of labels that come without one."""
-
-
-def add_unnamed_annotator(table: pl.DataFrame, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
-    """Add a constant column for the annotator to a table that has none, if it has one label per item."""
-    roles = find_roles(table.columns, columns, where="the table")
-    if "annotator" in roles or "item" not in roles or not {"label", "tags"} & set(roles):
-        return table
-    if table[roles["item"]].is_duplicated().any():
-        return table
-    return table.with_columns(pl.lit(UNNAMED_ANNOTATOR).alias(UNNAMED_ANNOTATOR))
-
-
-def refuse_reversed(role: str, column: str, header: Sequence[str]) -> None:
-    """Refuse a column of the table that was given as the role, and a role that was given as its column."""
-    if role not in ALIASES and role in header and column in ALIASES:
-        raise OptionError(f"columns: the role comes first, then the column. Did you mean {column}={role}?")
-
-
-def require_columns(
-    roles: Mapping[str, str], needed: Sequence[str], header: Sequence[str], *, source: TableSource, purpose: str
-) -> None:
-    """An error that names the columns that are missing, and how to name them, unless all are there."""
-    missing = [role for role in needed if role not in roles]
-    if not missing:
-        return
-    what = " and the ".join([", the ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
-    options = " ".join(f"--column {role}=NAME" for role in missing)
-    pairs = ", ".join(f'"{role}": "NAME"' for role in missing)
-    argument = f"columns={{{pairs}}}"
-    if source.in_memory and "annotator" in needed:  # of the calls that take a frame of labels, one takes its columns
-        argument = f"from_frame(table, {argument})"
-    rename, name = ("column", "it") if len(missing) == 1 else ("columns", "them")
-    wide = ""
-    others = len(header) - len(set(roles.values()))
-    if {"annotator", "label"} <= set(missing) and "item" in roles and others > 1:
-        wide = f" A table with a column per annotator is read with {source.advise('--wide', 'from_wide')}."
-    known = "; ".join(f"{', '.join(ALIASES[role][:4])}, ..." for role in missing)
-    raise LabelError(
-        f"{source.name}: no column for the {what} among {name_list(header)}. {purpose} needs: {', '.join(needed)}. "
-        f"Rename the {rename} ({known}) or name {name}: {source.advise(options, argument)}."
-        f"{wide}"
-    )
 
 
 # Conversions of columns to text and numbers. A column of lists, records or bytes, or an integer that does not fit, is

@@ -27,7 +27,8 @@ from crowdlogic.classifiers.scikit import Scikit
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.data.frames import FRAME, from_frame, from_sequences
-from crowdlogic.data.intake.contract import find_roles, to_polars
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.intake.contract import to_polars
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
 from crowdlogic.data.wording import pluralise

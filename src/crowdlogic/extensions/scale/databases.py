@@ -20,7 +20,8 @@ import polars as pl
 from crowdlogic.data.files import InputFile, require_file
 from crowdlogic.data.formats.protocol import Crowd, Encoded, Insertion, ReadOptions
 from crowdlogic.data.formats.tables import TableFormat, require_rows
-from crowdlogic.data.intake.contract import TableSource, find_roles
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, MissingExtraError, OptionError, name_list, one_line
 from crowdlogic.registry import EXTRAS
 

@@ -18,7 +18,8 @@ import polars as pl
 from crowdlogic.data.files import open_regular, require_file
 from crowdlogic.data.formats.parquet import check_parquet
 from crowdlogic.data.formats.tables import hold_back_panics
-from crowdlogic.data.intake.contract import TableSource, find_roles, require_columns
+from crowdlogic.data.intake.columns import find_roles, require_columns
+from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.data.reading import TABLE_SUFFIXES
 from crowdlogic.errors import FormatError, OptionError, name_list
 

@@ -28,7 +28,8 @@ from crowdlogic.data.files import STANDARD_STREAM, InputFile, atomic_write, requ
 from crowdlogic.data.formats.parquet import check_footer
 from crowdlogic.data.formats.protocol import detect_format
 from crowdlogic.data.frames import annotator_columns, from_wide
-from crowdlogic.data.intake.contract import TableSource, find_roles, row_error
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.intake.contract import TableSource, row_error
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text, class_column
 from crowdlogic.data.reading import read_table, write_table

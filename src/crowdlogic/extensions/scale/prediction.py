@@ -27,7 +27,8 @@ from crowdlogic.data.files import atomic_write, require_file
 from crowdlogic.data.formats.parquet import check_footer
 from crowdlogic.data.formats.tables import UNREADABLE, hold_back_panics, sentence_answers_table
 from crowdlogic.data.frames import corpus_from_table, number_items, to_corpus
-from crowdlogic.data.intake.contract import TableSource, find_roles, is_plain
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.intake.contract import TableSource, is_plain
 from crowdlogic.data.reading import find_label_paths
 from crowdlogic.errors import CorpusError, CrowdLogicError, FormatError, OptionError, RuleError
 from crowdlogic.extensions.scale.out_of_core import stream_format, write_parts

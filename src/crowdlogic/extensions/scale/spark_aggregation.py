@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from crowdlogic.data.intake.contract import find_roles
+from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.errors import LabelError, OptionError, name_list
 from crowdlogic.extensions.scale.patterns import LongColumns
 from crowdlogic.registry import TRUTH_METHODS

@@ -21,7 +21,8 @@ from crowdlogic.data.files import InputFile
 from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.protocol import Crowd, Encoded, ReadOptions, assemble_crowd
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, labels_table, require_rows
-from crowdlogic.data.intake.contract import TableSource, find_roles
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import sort_classes
 from crowdlogic.errors import DataError, FormatError, name_list

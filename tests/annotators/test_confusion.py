@@ -87,7 +87,9 @@ def test_counts_that_make_no_sense_are_refused(made: object, message: str) -> No
 def test_matrices_that_would_not_fit_into_memory_are_refused() -> None:
     many = from_matrix(np.arange(8000)[None, :] % 8000)
 
-    with pytest.raises(OptionError, match="Use one-coin or mace, which keep little per annotator, or merge classes"):
+    with pytest.raises(
+        OptionError, match="Use one-coin or mace, which need little memory per annotator, or merge classes"
+    ):
         ConfusionMatrices().observe(many)
 
 

@@ -48,7 +48,7 @@ def test_matrices_beyond_memory_are_refused() -> None:
     assert MOST_CELLS == 50_000_000
     assert str(refused.value) == (
         "confusion keeps a 1,000 x 1,000 confusion matrix for each of 50,000 annotators, 400.0 GB. Use one-coin or "
-        "mace, which keep little per annotator, or merge classes."
+        "mace, which need little memory per annotator, or merge classes."
     )
 
 
@@ -74,7 +74,7 @@ def test_a_correlation_that_is_none_is_refused(correlation: float) -> None:
     with pytest.raises(OptionError) as refused:
         Sequential(correlation=correlation)
 
-    assert str(refused.value) == f"sequential: correlation must lie from 0 to 1, not at {correlation}."
+    assert str(refused.value) == f"sequential: correlation must be between 0 and 1, got {correlation}."
 
 
 @pytest.mark.parametrize("name", ANNOTATOR_MODELS)

@@ -116,7 +116,7 @@ def test_an_anchor_that_is_no_valid_sequence_is_named() -> None:
     with pytest.raises(LabelError) as refused:
         made.marginals(unary, made.prior(), NAMES)
 
-    assert str(refused.value) == "The anchor of 's2' is not a valid sequence of tags. Correct it, or leave it out."
+    assert str(refused.value) == "The anchor of 's2' is not a valid sequence of tags. Correct it, or remove it."
 
 
 def test_the_divergence_is_zero_at_the_prior_and_positive_after_counts() -> None:

@@ -47,5 +47,5 @@ def test_another_corpus_is_refused() -> None:
         code_words(LABELS, sentences(["s0"], [["Ann"]]), shapes=True)
 
     assert str(refused.value) == (
-        "The corpus has 1 token where the labels have 5 units. Call align(labels, corpus) first."
+        "The corpus has 1 token, but the labels have 5 units. Call align(labels, corpus) first."
     )

@@ -169,7 +169,7 @@ def test_words_that_mark_entities_help_where_nobody_labelled(chain_method: Truth
 def test_a_corpus_of_another_length_is_refused(chain_method: TruthMethod) -> None:
     labels = sentences(0)
 
-    with pytest.raises(CorpusError, match="The corpus has 1 token where the labels have"):
+    with pytest.raises(CorpusError, match="The corpus has 1 token, but the labels have"):
         chain_method.infer(labels, Corpus(pl.Series([0]), tokens=("a",), offsets=np.array([0, 1])))
 
 

@@ -42,7 +42,7 @@ def test_too_many_tags_are_refused_with_one_matrix_per_previous_tag() -> None:
 
     assert str(refused.value) == (
         "bsc-seq keeps a 400 x 400 confusion matrix for each of 400 annotators, 0.5 GB. Use one-coin or mace, which "
-        "keep little per annotator, or merge classes."
+        "need little memory per annotator, or merge classes."
     )
 
 

@@ -137,5 +137,5 @@ def test_no_labels_have_nothing_to_state() -> None:
 
 @pytest.mark.parametrize("name", ["strength", "doubt"])
 def test_shares_beyond_1_are_refused(name: str) -> None:
-    with pytest.raises(OptionError, match=f"{name} must lie between 0 and 1, got 1.5"):
+    with pytest.raises(OptionError, match=f"{name} must be between 0 and 1, got 1.5"):
         replace(PUBLIC_CROWDS, **{name: 1.5})

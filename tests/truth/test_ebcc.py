@@ -95,7 +95,7 @@ def test_a_thousand_classes_are_refused() -> None:
 
     assert str(refused.value) == (
         "ebcc keeps a 1,000 x 1,000 confusion matrix for each of 100 annotators, 0.8 GB. Use one-coin or mace, "
-        "which keep little per annotator, or merge classes."
+        "which need little memory per annotator, or merge classes."
     )
 
 

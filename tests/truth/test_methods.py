@@ -113,7 +113,7 @@ def test_labelling_functions_are_not_taken_for_people(one_sided: int, method: st
 
     assert found == method
     if method == "mace":
-        assert why == "most labels are of annotators who only ever give one class"
+        assert why == "most labels are by annotators who only give one class"
 
 
 class Bare:

@@ -114,4 +114,4 @@ def test_a_confidence_level_lies_between_0_and_1(alpha: float) -> None:
     with pytest.raises(OptionError) as refused:
         CATD(alpha=alpha)
 
-    assert str(refused.value) == f"catd: alpha must lie between 0 and 1, got {alpha}."
+    assert str(refused.value) == f"catd: alpha must be between 0 and 1, got {alpha}."

@@ -1,6 +1,6 @@
-"""Annotator models, p(label | true class, annotator), which truth methods and Algorithm 1 share.
+"""Annotator models, p(label | true class, annotator), shared by truth methods and Algorithm 1.
 
-`registry.ANNOTATOR_MODELS` lists them by name; `protocol` has their interface.
+`registry.ANNOTATOR_MODELS` lists them by name; `protocol` defines their interface.
 """
 
 from crowdlogic.registry import lazy_exports

@@ -1,9 +1,9 @@
-"""Annotators who look at everything and mostly abstain, as labelling functions do.
+"""Annotators who see every item and mostly abstain, such as labelling functions.
 
-The labels of a function that only ever gives `spam` do not depend on the truth, so its confusion matrix carries no
-information; whether it gives a label does: `spam` is given more often where there is spam. So a row of its matrix is
-divided by all units of the class, and what is missing to one is the probability of an abstention. An abstention itself
-is no evidence, because functions abstain together.
+If a function only gives the label `spam`, its confusion matrix carries no information. Whether it gives a label does:
+it labels spam more often than other items. So each row of its matrix is divided by the number of all units of the
+class, and the remainder is the probability of an abstention. Abstentions are not used as evidence, because functions
+abstain together.
 
 Axes: j annotator, m true class, n given label.
 """
@@ -28,8 +28,8 @@ class Abstaining(MatrixModel):
     """Rates at which each annotator gives each label, over all units of a class.
 
     Attributes:
-        smoothing: Labels added to every cell.
-        trust: Labels added to each diagonal cell beyond that.
+        smoothing: Number of labels added to every cell.
+        trust: Number of labels added to each diagonal cell in addition.
     """
 
     smoothing: float = SMOOTHING
@@ -43,7 +43,7 @@ class Abstaining(MatrixModel):
         check_amounts(self, not_negative=("smoothing", "trust"))
 
     def m_step(self, shards: Shards, q: Beliefs) -> Confusion:
-        """Return matrices from beliefs: table[j, n, m] is the share of the units of class m that j calls n."""
+        """Return matrices from beliefs: table[j, n, m] is the share of the units of class m that j labels n."""
         counts, size = expected_counts(shards, q), shards.n_classes
         padded = np.maximum(counts, FLOOR) + self.smoothing + self.trust * np.eye(size)
         units = q.sum(axis=0) + size * self.smoothing + self.trust + FLOOR

@@ -1,8 +1,8 @@
-"""One accuracy per annotator and class: right with that probability, else any of the other classes alike.
+"""One accuracy per annotator and class; errors are divided equally among the other classes.
 
 [NWLNL17] Nguyen, Wallace, Li, Nenkova and Lease, "Aggregating and predicting sequence labels from crowd annotations",
-2017: the annotators of HMM-Crowd, as in the authors' program (there an error has probability 1 - accuracy whatever the
-tag given; here it is shared among the other tags, so that it is a distribution).
+2017: the annotators of HMM-Crowd, as in the authors' program. (There, every wrong tag has probability 1 - accuracy;
+here, this probability is divided among the wrong tags, so that it is a distribution.)
 
 Axes: j annotator, m true class, n given label.
 """
@@ -26,8 +26,8 @@ class ClassAccuracy(MatrixModel):
     """Accuracy of each annotator for each class.
 
     Attributes:
-        smoothing: Labels added to the right and to the wrong ones of each annotator and class.
-        trust: Labels added to the right ones beyond that.
+        smoothing: Number of labels added to the right labels, and to the wrong labels, of each annotator and class.
+        trust: Number of right labels added in addition.
     """
 
     smoothing: float = SMOOTHING
@@ -62,18 +62,18 @@ class ClassAccuracy(MatrixModel):
 
 @dataclass(frozen=True, eq=False)
 class PerClass(TableAnnotators):
-    """accuracy[j, m], how often annotator j is right where the truth is m."""
+    """accuracy[j, m], the probability that annotator j is right if the truth is m."""
 
     accuracy: Floats
 
     @property
     def log_table(self) -> Floats:
-        """log_table[j, n, m]."""
+        """Return log_table[j, n, m]."""
         return np.log(accuracy_table(self.accuracy))
 
     @property
     def confusion(self) -> Floats:
-        """confusion[j, m, n]."""
+        """Return confusion[j, m, n]."""
         return accuracy_table(self.accuracy).transpose(0, 2, 1)
 
     def arrays(self) -> Arrays:
@@ -82,7 +82,7 @@ class PerClass(TableAnnotators):
 
 
 def accuracy_table(accuracy: Floats) -> Floats:
-    """Return table[j, n, m]: right with accuracy[j, m], else any of the other classes."""
+    """Return table[j, n, m]: right with accuracy[j, m], otherwise any other class."""
     n_classes = accuracy.shape[1]
     wrong = (1.0 - accuracy) / max(n_classes - 1, 1)
     return np.where(np.eye(n_classes, dtype=bool), accuracy[:, None, :], wrong[:, None, :])

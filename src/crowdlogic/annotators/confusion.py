@@ -1,13 +1,13 @@
-"""Confusion matrices: how an annotator answers, for each true class.
+"""Confusion matrices: the probability of each label, for each annotator and true class.
 
 [DS79] Dawid and Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm", 1979.
 [KG12] Kim and Ghahramani, "Bayesian classifier combination", 2012.
 [LNCL] "Learning from Noisy Crowd Labels with Logics", eq. 12.
 
-`ConfusionMatrices` is the mode under a Dirichlet prior: `smoothing` more labels in every cell and `trust` more on the
-diagonal. Trust keeps the labels of an annotator who gave one or two from counting as evidence for another class:
-without it, the most likely explanation of one vote against a frequent class is an annotator who always answers the
-opposite. `VariationalConfusion` keeps the whole posterior, so that an annotator with few labels has little influence.
+`ConfusionMatrices` is the posterior mode under a Dirichlet prior: `smoothing` additional labels in every cell, and
+`trust` additional labels on the diagonal. Without trust, the most likely explanation of a single vote against a
+frequent class is an annotator who always answers the opposite, so the vote would count as evidence for another class.
+`VariationalConfusion` keeps the whole posterior, so that an annotator with few labels has little influence.
 
 Axes: j annotator, m true class, n given label.
 """
@@ -32,9 +32,9 @@ class ConfusionMatrices(MatrixModel):
     """One matrix per annotator, estimated by its posterior mode ([DS79] eq. 2.3; [LNCL] eq. 12).
 
     Attributes:
-        smoothing: Labels added to every cell; 0 is maximum likelihood.
-        trust: Labels added to each diagonal cell beyond that.
-        correlation: How far the errors of annotators at one unit go together; 0 takes them to be independent.
+        smoothing: Number of labels added to every cell; 0 is maximum likelihood.
+        trust: Number of labels added to each diagonal cell in addition.
+        correlation: Correlation of annotators' errors at one unit; 0 assumes independence.
     """
 
     smoothing: float = SMOOTHING
@@ -71,7 +71,7 @@ class AssumedAccuracy(ConfusionMatrices):
     name = "assumed-accuracy"
 
     def m_step(self, shards: Shards, q: Beliefs) -> Confusion:
-        """Return the same matrix for each annotator, whatever the beliefs."""
+        """Return the same matrix for each annotator, independent of the beliefs."""
         table = np.full(expected_counts(shards, q).shape, (1.0 - self.accuracy) / max(q.shape[1] - 1, 1))
         diagonal = np.arange(q.shape[1])
         table[:, diagonal, diagonal] = self.accuracy
@@ -80,16 +80,16 @@ class AssumedAccuracy(ConfusionMatrices):
 
 @dataclass(frozen=True, eq=False)
 class Confusion(StoredTables):
-    """table[j, n, m], the probability that annotator j says n where the truth is m."""
+    """table[j, n, m], the probability that annotator j gives label n if the truth is m."""
 
     @property
     def log_table(self) -> Floats:
-        """log_table[j, n, m]."""
+        """Return log_table[j, n, m]."""
         return safe_log(self.table)
 
     @property
     def confusion(self) -> Floats:
-        """confusion[j, m, n]."""
+        """Return confusion[j, m, n]."""
         return self.table.transpose(0, 2, 1)
 
 
@@ -100,7 +100,7 @@ class VariationalConfusion(MatrixModel):
     Attributes:
         diagonal: Prior count of right labels, in each class, of every annotator.
         off_diagonal: Prior count of each wrong label.
-        correlation: How far the errors of annotators at one unit go together; 0 takes them to be independent.
+        correlation: Correlation of annotators' errors at one unit; 0 assumes independence.
     """
 
     diagonal: float = 2.0
@@ -129,21 +129,21 @@ class VariationalConfusion(MatrixModel):
 
 @dataclass(frozen=True, eq=False)
 class Concentrations(StoredTables):
-    """table[j, n, m], the Dirichlet posterior of what annotator j says where the truth is m."""
+    """table[j, n, m], the Dirichlet posterior of the labels n of annotator j if the truth is m."""
 
     @property
     def log_table(self) -> Floats:
-        """E[log p], [j, n, m]."""
+        """Return E[log p], [j, n, m]."""
         return expected_log(self.table, axis=1)
 
     @property
     def confusion(self) -> Floats:
-        """confusion[j, m, n], the posterior mean."""
+        """Return confusion[j, m, n], the posterior mean."""
         return np.asarray((self.table / self.table.sum(axis=1, keepdims=True)).transpose(0, 2, 1))
 
 
 def confusion_table(counts: Floats, *, smoothing: float = 0.0, trust: float = 0.0) -> Floats:
-    """Return table[j, n, m], the share of label n among what j says of class m, from counts[j, n, m]."""
+    """Return table[j, n, m], the share of label n among the labels of j for class m, from counts[j, n, m]."""
     padded = np.maximum(counts, FLOOR) if smoothing == 0 else counts + smoothing
     if trust:
         padded = padded + trust * np.eye(counts.shape[1])

@@ -1,12 +1,12 @@
-"""Sums over the labels of a block: the building blocks of E-steps and M-steps.
+"""Sums over the labels of a block, from which E-steps and M-steps are built.
 
     s, _ = blocks.sum(e_step, p)                 # a method's E-step: expected counts of all blocks, added in order
     counts = tally(blocks, q).counts             # the counts of given beliefs, or of the votes
-    evidence = sum_evidence(blocks, log_table)   # what the labels of each unit say
+    evidence = sum_evidence(blocks, log_table)   # the evidence of the labels of each unit
 
-A step is a function (or a frozen dataclass of options) that takes a block, parameters and what belongs to the block's
-units; it returns statistics, which are added over blocks, and arrays by unit (`data/blocks.py`). Small inputs go
-through numpy, which needs no compilation; large ones go through the kernels of `numerics/label_kernels.py`.
+A step is a function (or a frozen dataclass of options) that takes a block, parameters and the state of the block's
+units. It returns statistics, which are summed over blocks, and arrays by unit (`data/blocks.py`). Small inputs are
+processed by numpy, which needs no compilation, large inputs by the kernels of `numerics/label_kernels.py`.
 
 Axes: i unit, j annotator, k class, m true class, n given label, z latent state (a class, or a subtype of one).
 """
@@ -24,7 +24,7 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
 from crowdlogic.numerics.logspace import LOG_ZERO
 
 COUNTS, TOTALS, EVIDENCE, Q = "counts", "totals", "log_evidence", "q"
-"""Names of the statistics of E-steps, and of the beliefs by unit."""
+"""Names of the statistics of E-steps, and of the beliefs."""
 
 
 FLOOR = 1e-10
@@ -37,20 +37,21 @@ TRUST = 1.0
 """Default number of labels added to each diagonal cell beyond that."""
 
 MOST_CELLS = 50_000_000
-"""Confusion matrices of more cells than this (400 MB, three times over while fitting) are refused."""
+"""Maximum number of cells of all confusion matrices (400 MB, or three times as much during a fit)."""
 
 
 def check_size(name: str, n_annotators: int, n_classes: int) -> None:
-    """Refuse confusion matrices that would not fit into memory."""
+    """Raise an error if the confusion matrices would not fit into memory."""
     cells = n_annotators * n_classes**2
     if cells > MOST_CELLS:
         raise OptionError(
             f"{name} keeps a {n_classes:,} x {n_classes:,} confusion matrix for each of {n_annotators:,} annotators, "
-            f"{cells * 8 / 1e9:,.1f} GB. Use one-coin or mace, which keep little per annotator, or merge classes."
+            f"{cells * 8 / 1e9:,.1f} GB. Use one-coin or mace, "
+            f"which need little memory per annotator, or merge classes."
         )
 
 
-# What the labels of one block say, in numpy.
+# Evidence of the labels of one block, in numpy.
 
 
 def label_terms(block: Shard, log_table: Floats) -> Floats:
@@ -71,19 +72,19 @@ def sum_by_unit(block: Shard, values: Floats) -> Floats:
 
 
 def match_scores(block: Shard, log_agree: Floats, log_differ: Floats) -> tuple[Floats, Floats]:
-    """Return the log probability of the labels of each unit where a label is either the true class or another.
+    """Return the log probability of the labels of each unit if a label is either the true class or another class.
 
     Args:
         block: The labels.
-        log_agree: log_agree[j, n], log p(annotator j says n | the truth is n).
-        log_differ: log_differ[j, n], log p(annotator j says n | the truth is another class).
+        log_agree: log_agree[j, n], log p(label n of annotator j | the truth is n).
+        log_differ: log_differ[j, n], log p(label n of annotator j | the truth is another class).
 
     Returns:
         scores[i, k] and base[i]; the log probability given class k is their sum.
     """
     n_classes, unit = log_agree.shape[1], block.unit
     weight = block.weight if len(block.weight) else np.ones(len(block.label))
-    # base[i] = sum of log_differ[j, n] over all labels of i; a label n that is the class k gets the difference on top
+    # base[i] = sum of log_differ[j, n] over all labels of i; labels n = k add the difference log_agree - log_differ
     differ = weight * log_differ[block.annotator, block.label]
     extra = weight * log_agree[block.annotator, block.label] - differ
     scores = sum_by(unit * n_classes + block.label, block.n_units * n_classes, extra).reshape(-1, n_classes)
@@ -91,7 +92,7 @@ def match_scores(block: Shard, log_agree: Floats, log_differ: Floats) -> tuple[F
 
 
 def clamp(block: Shard, log_q: Floats, states_per_class: int = 1) -> Floats:
-    """Set log_q[i, z] to LOG_ZERO outside the known class of units whose class is known; changes log_q in place."""
+    """Set log_q[i, z] in place to LOG_ZERO outside the known class of units whose class is known."""
     known = block.known
     if known.any():
         state_class = np.arange(log_q.shape[1]) // states_per_class
@@ -120,7 +121,7 @@ def count_hits(block: Shard, n_annotators: int, q: Floats) -> Floats:
 
 
 def vote_shares(block: Shard, n_classes: int) -> Floats:
-    """Return q[i, k], the share of votes for each class: uniform without votes, certain where the class is known."""
+    """Return q[i, k], the share of votes for each class; uniform without votes, certain if the class is known."""
     shares = count_votes(block, n_classes)
     total = shares.sum(axis=1, keepdims=True)
     shares[total[:, 0] <= 0] = 1.0
@@ -132,7 +133,7 @@ def vote_shares(block: Shard, n_classes: int) -> Floats:
 
 
 def count_votes(block: Shard, n_classes: int) -> Floats:
-    """Return votes[i, k] by weight; a partial label "not n" is a vote that the other classes share evenly."""
+    """Return votes[i, k] by weight; a partial label "not n" is a vote divided equally among the other classes."""
     n_codes = 2 * n_classes if len(block.label) and block.label.max() >= n_classes else n_classes
     cell = block.unit  # [row], the flat index i * n_codes + n
     cell *= n_codes
@@ -145,21 +146,21 @@ def count_votes(block: Shard, n_classes: int) -> Floats:
     return np.asarray(votes[:, :n_classes] + (refused.sum(axis=1, keepdims=True) - refused) / max(n_classes - 1, 1))
 
 
-# The same by compiled kernels, for large inputs.
+# The same sums with compiled kernels, for large inputs.
 
 LARGE = 400_000
-"""Minimum number of (label, state) pairs from which on loading the kernels pays off."""
+"""Minimum number of (label, state) pairs for which loading the kernels pays off."""
 
 
 def is_compiled(blocks: Engine, n_states: int) -> bool:
     """Return whether to use the compiled kernels for this many latent states."""
     if blocks.partial:
-        return False  # the kernels take the number of label codes to be the number of classes
+        return False  # the kernels assume that the number of label codes equals the number of classes
     return blocks.n_labels * n_states >= LARGE if blocks.compiled is None else blocks.compiled
 
 
 def compiled_table_step(block: Shard, p: Arrays, _state: Arrays, *, keep: bool = False) -> tuple[Arrays, Arrays]:
-    """Compute `truth.dawid_skene.e_step` by a compiled kernel; its parameters are the same."""
+    """Compute `truth.dawid_skene.e_step` with a compiled kernel; the parameters are the same."""
     from crowdlogic.numerics.label_kernels import table_pass, unrolled_states
 
     n_annotators, n_codes, n_states = p["log_table"].shape
@@ -187,7 +188,7 @@ def compiled_table_step(block: Shard, p: Arrays, _state: Arrays, *, keep: bool =
 
 
 def compiled_match_step(block: Shard, p: Arrays, _state: Arrays, *, keep: bool = False) -> tuple[Arrays, Arrays]:
-    """Compute `truth.one_coin.e_step` by a compiled kernel; its parameters are the same."""
+    """Compute `truth.one_coin.e_step` with a compiled kernel; the parameters are the same."""
     from crowdlogic.numerics.label_kernels import match_pass, unrolled_states
 
     log_agree, log_differ = np.ascontiguousarray(p["log_agree"]), np.ascontiguousarray(p["log_differ"])
@@ -212,12 +213,12 @@ def compiled_match_step(block: Shard, p: Arrays, _state: Arrays, *, keep: bool =
     return {COUNTS: hits, TOTALS: totals, EVIDENCE: np.array(evidence)}, {Q: q} if keep else {}
 
 
-# Counts of given beliefs, and the evidence of the labels by unit.
+# Counts under given beliefs, and the evidence of the labels of each unit.
 
 
 @dataclass(frozen=True, kw_only=True)
 class TallyStep:
-    """Count labels by given beliefs, or by the shares of the votes. State: q[i, z], unless it is the votes.
+    """Step that counts labels under given beliefs or vote shares. State: q[i, z], unless vote shares are used.
 
     Attributes:
         n_annotators: Number of annotators.
@@ -249,7 +250,7 @@ class TallyStep:
 
 @dataclass(frozen=True, kw_only=True)
 class HitStep:
-    """Count right labels under given beliefs, or under the shares of the votes. State: q[i, k], unless it is the votes.
+    """Step that counts right labels under given beliefs or vote shares. State: q[i, k], unless vote shares are used.
 
     Attributes:
         n_annotators: Number of annotators.
@@ -260,7 +261,7 @@ class HitStep:
     n_classes: int
 
     def __call__(self, block: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:  # noqa: ARG002
-        """Return hits[j, n] as counts, given[j, n] (how many labels n annotator j gave) and totals[k]."""
+        """Return hits[j, n] as counts, given[j, n] (the number of labels n of annotator j) and totals[k]."""
         q = state[Q] if Q in state else vote_shares(block, self.n_classes)
         shape = (self.n_annotators, self.n_classes)
         given = sum_by(block.cells(self.n_classes), shape[0] * shape[1], block.row_weights()).reshape(shape)
@@ -269,7 +270,7 @@ class HitStep:
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceStep:
-    """Add up the evidence of the labels of each unit. Parameters: log_table[j, n, z].
+    """Step that sums the evidence of the labels of each unit. Parameters: log_table[j, n, z].
 
     Attributes:
         compiled: Whether to use the compiled kernel.
@@ -278,7 +279,7 @@ class EvidenceStep:
     compiled: bool = False
 
     def __call__(self, block: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:  # noqa: ARG002
-        """Return evidence[i, z] as the new state, LOG_ZERO except at a known class."""
+        """Return evidence[i, z] as the new state; LOG_ZERO for all but the known class, if any."""
         log_table = parameters["log_table"]
         if not self.compiled:
             return {}, {"evidence": clamp(block, sum_by_unit(block, label_terms(block, log_table)))}
@@ -294,7 +295,7 @@ class EvidenceStep:
 
 
 def match_evidence_step(block: Shard, p: Arrays, _state: Arrays) -> tuple[Arrays, Arrays]:
-    """Return evidence[i, k] of a model of matches, up to a constant per unit: agree - differ summed over labels k."""
+    """Return evidence[i, k] of a model of matches, up to a constant per unit: agree - differ, summed over labels k."""
     extra = p["log_agree"] - p["log_differ"]
     n_classes = extra.shape[1]
     each = extra[block.annotator, block.label]
@@ -311,8 +312,8 @@ class Tally:
 
     Attributes:
         counts: counts[j, n, z], the expected number of labels n that j gave in state z (`tally`); or hits[j, n], the
-            expected number of right ones (`tally_hits`).
-        totals: totals[z], the expected number of units in each state, among those that have labels.
+            expected number of right labels (`tally_hits`).
+        totals: totals[z], the expected number of units with labels in each state.
     """
 
     counts: Floats
@@ -327,15 +328,15 @@ def tally(
     states: States = None,
     n_states: int | None = None,
 ) -> Tally:
-    """Count labels by given beliefs q[i, z], or by the shares of the votes (known classes where there are any).
+    """Count labels under given beliefs q[i, z], or under the vote shares (known classes if there are any).
 
     Args:
         blocks: The labels.
         q: The beliefs.
-        log_table: log_table[j, n, z], by which partial labels are shared among their classes; by default they are
-            shared as the annotator's whole labels were.
-        states: The beliefs as states of the blocks, in place of q.
-        n_states: Number of latent states of these; default: the number of classes.
+        log_table: log_table[j, n, z], by which partial labels are divided among their classes; by default, in
+            proportion to the annotator's complete labels.
+        states: The beliefs as states of the blocks, instead of q.
+        n_states: Number of latent states in `states`; the number of classes by default.
     """
     if n_states is None:
         n_states = blocks.n_classes if q is None else q.shape[1]
@@ -353,62 +354,62 @@ def tally(
 
 
 def tally_hits(blocks: Engine, q: Floats | None = None) -> Tally:
-    """Count the right labels under given beliefs q[i, k], or under the shares of the votes: hits[j, n]."""
+    """Count the right labels hits[j, n] under given beliefs q[i, k], or under the vote shares."""
     return tally_hits_and_given(blocks, q)[0]
 
 
 def tally_hits_and_given(blocks: Engine, q: Floats | None = None) -> tuple[Tally, Floats]:
-    """Return `tally_hits` and given[j, n], how many labels n annotator j gave, by weight."""
+    """Return `tally_hits`, and given[j, n], the number (or total weight) of labels n of annotator j."""
     step = HitStep(n_annotators=blocks.n_annotators, n_classes=blocks.n_classes)
     s, _ = blocks.sum(step, {}, None if q is None else blocks.scatter({Q: q}))
     return Tally(s[COUNTS], s[TOTALS]), np.asarray(s["given"])
 
 
 def sum_evidence(blocks: Engine, log_table: Floats) -> Floats:
-    """Return evidence[i, z], log_table[j, n, z] summed over the labels of i; LOG_ZERO except at a known class."""
+    """Return evidence[i, z], the sum of log_table[j, n, z] over the labels of i; LOG_ZERO outside a known class."""
     step = EvidenceStep(compiled=is_compiled(blocks, log_table.shape[2]))
     return np.asarray(blocks.concat(step, {"log_table": code_table(blocks, log_table)})["evidence"])
 
 
 def sum_match_evidence(blocks: Engine, log_agree: Floats, log_differ: Floats) -> Floats:
-    """Return evidence[i, k] in a model of matches, up to a constant per unit.
+    """Return evidence[i, k] under a model of matches, up to a constant per unit.
 
     Args:
         blocks: The labels.
-        log_agree: log_agree[j, n], log p(annotator j says n | the truth is n).
-        log_differ: log_differ[j, n], log p(annotator j says n | the truth is another class).
+        log_agree: log_agree[j, n], log p(label n of annotator j | the truth is n).
+        log_differ: log_differ[j, n], log p(label n of annotator j | the truth is another class).
     """
     found = blocks.concat(match_evidence_step, {"log_agree": log_agree, "log_differ": log_differ})
     return np.asarray(found["evidence"])
 
 
-# Partial labels as evidence for the complement: "not n" says that the annotator's own answer is another class.
+# Partial labels: "not n" means that the annotator's own answer is another class.
 #
-# An annotator who rejects a suggestion n has an answer of their own, drawn from their confusion matrix like any other,
-# and says only that it is not n. So p("not n" | state z) is the sum of p(n' | z) over n' != n, and the M-step counts
-# the answer that was not given by its posterior, p(n' | z) / p("not n" | z). Expected log parameters of a variational
-# posterior take the place of log probabilities in both, which keeps its bound.
+# An annotator who rejects a suggestion n has an answer, drawn from their confusion matrix like any other, but only
+# reveals that it is not n. So p("not n" | state z) is the sum of p(n' | z) over n' != n, and the M-step counts
+# the unknown answer by its posterior, p(n' | z) / p("not n" | z). For a variational posterior, expected log parameters
+# replace log probabilities in both, which preserves the bound.
 #
 # Axes: j annotator, n given label, z latent state. The code of "not n" is n + K, K being the number of classes.
 
 
 def code_table(blocks: Engine, log_table: Floats) -> Floats:
-    """Return log_table[j, n, z] for every label code n: followed by complements where labels are partial."""
+    """Return log_table[j, n, z] for every label code n: the classes, and for partial labels their complements."""
     return add_complements(log_table) if blocks.partial else log_table
 
 
 def whole_counts(counts: Floats, log_table: Floats) -> Floats:
-    """Return counts[j, n, z] of whole labels, given those by label code; the inverse of `code_table` for counts.
+    """Return counts[j, n, z] of complete labels from counts by label code; the inverse of `code_table` for counts.
 
     Args:
         counts: Expected counts of every label code, with or without complements.
-        log_table: log_table[j, n, z] of every class, by which the counts of a complement are shared.
+        log_table: log_table[j, n, z] of every class, by which the counts of a complement are divided.
     """
     return split_complements(counts, log_table) if counts.shape[1] > log_table.shape[1] else counts
 
 
 def add_complements(log_table: Floats) -> Floats:
-    """Return log_table[j, n, z] with the rows of the complements behind: [j, 2 K, z]."""
+    """Return log_table[j, n, z] with the rows of the complements appended: [j, 2 K, z]."""
     n_classes = log_table.shape[1]
     complements = np.empty_like(log_table)
     for n in range(n_classes):
@@ -417,11 +418,11 @@ def add_complements(log_table: Floats) -> Floats:
 
 
 def split_complements(counts: Floats, log_table: Floats) -> Floats:
-    """Return counts[j, n, z] of whole answers from counts[j, 2 K, z]: what was said, and the shares of what was not.
+    """Return counts[j, n, z] of complete answers from counts[j, 2 K, z], with complements divided among their classes.
 
     Args:
-        counts: Expected counts of the labels, the complements behind.
-        log_table: log_table[j, n, z], by which the counts of a complement are shared among its classes.
+        counts: Expected counts of the labels, followed by the complements.
+        log_table: log_table[j, n, z], by which the counts of a complement are divided among its classes.
     """
     n_classes = log_table.shape[1]
     whole = counts[:, :n_classes].copy()
@@ -434,16 +435,16 @@ def split_complements(counts: Floats, log_table: Floats) -> Floats:
 
 
 def share_by_counts(counts: Floats) -> Floats:
-    """counts[j, n, z] of whole answers where no parameters are known: a complement is shared as whole labels were.
+    """Return counts[j, n, z] of complete answers without parameters, dividing complements like complete labels.
 
-    One label more is counted in each cell, so that an annotator without whole labels shares evenly.
+    One label is added to each cell, so that the complements of annotators without complete labels are divided equally.
     """
     n_classes = counts.shape[1] // 2
     return split_complements(counts, np.log(counts[:, :n_classes] + 1.0))
 
 
 def _log_sum(values: Floats) -> Floats:
-    """Return the log of the sum of exp(values[j, n, z]) over n; LOG_ZERO where there is nothing to add."""
+    """Return the log of the sum of exp(values[j, n, z]) over n; LOG_ZERO if all values are LOG_ZERO."""
     if not values.shape[1]:
         return np.full((values.shape[0], values.shape[2]), LOG_ZERO)
     peak = values.max(axis=1)
@@ -452,7 +453,7 @@ def _log_sum(values: Floats) -> Floats:
         return np.asarray(np.log(np.exp(values - safe[:, None]).sum(axis=1)) + safe)
 
 
-# Features of the units of sequences.
+# Features of units of sequences.
 
 FEATURE = "feature"
 """Prefix of the names of features: feature0, feature1, ..."""
@@ -464,19 +465,19 @@ def count_feature(codes: Ints, size: int, q: Floats) -> Floats:
     return np.stack(columns, axis=1) if columns else np.zeros((size, 0))
 
 
-# Annotators who only ever give one class, as labelling functions do.
+# Annotators who only give one class, such as labelling functions.
 
 MOSTLY = 0.5
-"""Labels count as those of labelling functions when more than this share is of annotators who give one class only."""
+"""Minimum share of labels by annotators who only give one class, to recognise labelling functions."""
 
 MIN_EACH = 2.0
 """Minimum number of labels per annotator and class to recognise labelling functions."""
 
 
 def find_labelling_functions(labels: CrowdLabels) -> Bools:
-    """Return one_sided[j] for annotators who only ever give one class; all are False unless they gave most labels.
+    """Return one_sided[j] for annotators who only give one class; all False unless they gave most labels.
 
-    Fewer than MIN_EACH labels per annotator and class are too few to tell.
+    All are False with fewer than MIN_EACH labels per annotator and class, which are too few.
     """
     cell = labels.annotator.astype(np.int64) * labels.n_classes + labels.label
     given = sum_by(cell, len(labels.annotators) * labels.n_classes).reshape(len(labels.annotators), labels.n_classes)
@@ -484,7 +485,7 @@ def find_labelling_functions(labels: CrowdLabels) -> Bools:
 
 
 def find_one_sided(given: Floats) -> Bools:
-    """Return `find_labelling_functions` from given[j, n], how many labels n annotator j gave."""
+    """Return `find_labelling_functions` from given[j, n], the number of labels n of annotator j."""
     one_sided = (given > 0).sum(axis=1) == 1
     total = float(given.sum())
     enough = total >= MIN_EACH * given.size

@@ -1,8 +1,8 @@
-"""One coin: one accuracy per annotator.
+"""One-coin annotators: one accuracy per annotator.
 
-An annotator who errs gives any of the other classes, each as likely as the next (Li, Yu and Zhou, "Error rate bounds
-and iterative weighted majority voting for crowdsourcing", 2014, name the model so). It suits many classes, or few
-labels per annotator, where confusion matrices cannot be estimated.
+An annotator who errs gives any other class with equal probability (the name is from Li, Yu and Zhou, "Error rate bounds
+and iterative weighted majority voting for crowdsourcing", 2014). The model suits many classes, or few labels per
+annotator, where confusion matrices cannot be estimated.
 
 Axes: i unit, j annotator, k class, m true class, n given label.
 """
@@ -28,8 +28,8 @@ class Coin:
     """One accuracy per annotator.
 
     Attributes:
-        smoothing: Labels added to the right and to the wrong ones of every annotator.
-        trust: Labels added to the right ones beyond that.
+        smoothing: Number of labels added to the right labels, and to the wrong labels, of every annotator.
+        trust: Number of right labels added in addition.
     """
 
     smoothing: float = SMOOTHING
@@ -60,31 +60,31 @@ class Coin:
 
 @dataclass(frozen=True, eq=False)
 class Accuracies:
-    """accuracy[j], how often annotator j is right, whatever the class."""
+    """accuracy[j], the probability that annotator j is right, for all classes."""
 
     accuracy: Floats
     n_classes: int
 
     @property
     def log_agree(self) -> Floats:
-        """log_agree[j, n], log p(annotator j says n | the truth is n)."""
+        """Return log_agree[j, n], log p(label n of annotator j | the truth is n)."""
         return np.broadcast_to(safe_log(self.accuracy)[:, None], (len(self.accuracy), self.n_classes))
 
     @property
     def log_differ(self) -> Floats:
-        """log_differ[j, n], log p(annotator j says n | the truth is another class)."""
+        """Return log_differ[j, n], log p(label n of annotator j | the truth is another class)."""
         others = max(self.n_classes - 1, 1)
         each = np.log(np.maximum(1.0 - self.accuracy, FLOOR) / others)
         return np.broadcast_to(each[:, None], (len(self.accuracy), self.n_classes))
 
     @property
     def confusion(self) -> Floats:
-        """confusion[j, m, n]."""
+        """Return confusion[j, m, n]."""
         same = np.eye(self.n_classes, dtype=bool)
         return np.where(same, np.exp(self.log_agree)[:, None, :], np.exp(self.log_differ)[:, None, :])
 
     def evidence(self, shards: Shards) -> Floats:
-        """Return evidence[i, k], less what every class of a unit has in common."""
+        """Return evidence[i, k], without the part that all classes of a unit have in common."""
         return sum_match_evidence(shards, self.log_agree, self.log_differ)
 
     def terms(self, shards: Shards) -> Floats:
@@ -98,12 +98,12 @@ class Accuracies:
         return np.concatenate([weigh_terms(part, log_likelihood(part)) for part in shards.parts])
 
     def arrays(self) -> Arrays:
-        """Return the accuracies, and for how many classes."""
+        """Return the accuracies, and the number of classes."""
         return {"accuracy": self.accuracy, "classes": np.array(float(self.n_classes))}
 
 
 def count_given(shards: Shards) -> Floats:
-    """Return given[j], how many labels annotator j gave, by weight."""
+    """Return given[j], the number (or total weight) of labels of annotator j."""
     found = (
         sum_by(part.annotator, shards.n_annotators, part.weight if len(part.weight) else None) for part in shards.parts
     )

@@ -1,12 +1,11 @@
-"""The protocol of annotator models: an M-step, and the evidence of the labels under its parameters.
+"""Protocol for annotator models: an M-step, and the evidence of the labels under its parameters.
 
     shards = model.observe(labels)                 # the labels as the model counts them, arranged once
     annotators = model.m_step(shards, q)           # parameters from beliefs ([LNCL] eq. 12)
     annotators.evidence(shards)                    # evidence[i, k] = log p(labels of i | t_i = k) ([LNCL] eq. 13)
-    annotators.terms(shards)                       # the same label by label, for explanations
+    annotators.terms(shards)                       # the contribution of each label, for explanations
 
-Methods for sequences take the M-step from expected counts (`CountModel`), which one sweep
-over the labels gives together with the E-step.
+Methods for sequences compute the M-step from expected counts (`CountModel`), which are part of the E-step.
 
 Annotators who make mistakes on the same units are not independent. Models with a `correlation` above 0
 divide the evidence of a unit by the design effect of its labels; counts of the M-step stay whole.
@@ -33,24 +32,24 @@ from crowdlogic.numerics.logspace import design_effect
 from crowdlogic.registry import ANNOTATOR_MODELS
 
 Arrays: TypeAlias = dict[str, Floats]
-"""Parameters by name, as a checkpoint or a run directory holds them."""
+"""Parameters by name, as stored in checkpoints and runs."""
 
 Anchors: TypeAlias = Mapping[Any, Any]
-"""item -> true class, or the tags of a sequence."""
+"""Known truths: item -> true class, or the tags of a sequence."""
 
 
 class Annotators(Protocol):
-    """The parameters of all annotators."""
+    """Protocol for the parameters of all annotators."""
 
     @property
     def confusion(self) -> Floats:
-        """confusion[j, m, n], how annotator j answers n where the truth is m: a summary that every model can give."""
+        """confusion[j, m, n], the probability of label n of annotator j if the truth is m; a summary for all models."""
 
     def evidence(self, shards: Shards) -> Floats:
-        """evidence[i, k], the log probability of the labels of unit i if its class is k, up to a constant per unit."""
+        """Return evidence[i, k], the log probability of the labels of unit i given class k, up to a constant."""
 
     def terms(self, shards: Shards) -> Floats:
-        """Return terms[row, k], what each label adds to the evidence of its unit; a label of weight 0 adds nothing."""
+        """Return terms[row, k], the contribution of each label to the evidence of its unit; 0 for weight 0."""
 
     def arrays(self) -> Arrays:
         """Return the parameters by name."""
@@ -59,18 +58,18 @@ class Annotators(Protocol):
 @ANNOTATOR_MODELS.serves
 @runtime_checkable
 class AnnotatorModel(Protocol):
-    """The options of a model, and how its parameters are estimated."""
+    """Protocol for annotator models: their options, and the estimation of their parameters."""
 
     @property
     def name(self) -> str:
-        """The model's name in `registry.ANNOTATOR_MODELS`."""
+        """Name of the model in `registry.ANNOTATOR_MODELS`."""
 
     @property
     def correlation(self) -> float:
         """Correlation of annotators' errors at one unit; 0 for a model that assumes independence."""
 
     def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
-        """Arrange labels for this model: once for every table of labels."""
+        """Arrange labels for this model, once for every table of labels."""
 
     def m_step(self, shards: Shards, q: Beliefs) -> Annotators:
         """Return parameters from beliefs ([LNCL] eq. 12)."""
@@ -80,26 +79,26 @@ class AnnotatorModel(Protocol):
 
 
 class TableAnnotators:
-    """Parameters that give each annotator a table of log probabilities.
+    """Parameters that consist of a table of log probabilities for each annotator.
 
     Attributes:
-        correlation: How far the errors of annotators at one unit go together; 0 takes them to be independent.
+        correlation: Correlation of annotators' errors at one unit; 0 assumes independence.
     """
 
     correlation: float = 0.0
 
     @property
     def log_table(self) -> Floats:
-        """log_table[j, n, m], log p(annotator j says n | the truth is m)."""
+        """log_table[j, n, m], log p(label n of annotator j | the truth is m)."""
         raise NotImplementedError
 
     @property
     def confusion(self) -> Floats:
-        """confusion[j, m, n], how annotator j answers n where the truth is m."""
+        """confusion[j, m, n], the probability of label n of annotator j if the truth is m."""
         raise NotImplementedError
 
     def evidence(self, shards: Shards) -> Floats:
-        """evidence[i, m], the sum of log_table[j, n, m] over the labels of unit i, divided by their design effect."""
+        """Return evidence[i, m], the sum of log_table[j, n, m] over the labels of i, divided by their design effect."""
         found = sum_evidence(shards, self.log_table)
         if self.correlation:
             for part in shards.parts:
@@ -107,7 +106,7 @@ class TableAnnotators:
         return found
 
     def terms(self, shards: Shards) -> Floats:
-        """terms[row, m], log_table[j, n, m] of each label times its weight, divided by the unit's design effect."""
+        """Return terms[row, m], log_table[j, n, m] times the weight of the label, divided by the design effect."""
         log_table = add_complements(self.log_table) if shards.partial else self.log_table
         found = np.concatenate([weigh_terms(part, log_table[part.annotator, part.label]) for part in shards.parts])
         if self.correlation:
@@ -130,7 +129,7 @@ class StoredTables(TableAnnotators):
 
     Attributes:
         table: table[j, n, m], the probability that annotator j says n where the truth is m, or its concentration.
-        correlation: How far the errors of annotators at one unit go together; 0 takes them to be independent.
+        correlation: Correlation of annotators' errors at one unit; 0 assumes independence.
     """
 
     table: Floats
@@ -156,7 +155,7 @@ class MatrixModel:
 
 
 class CountModel(Protocol):
-    """A model whose parameters follow from expected counts, so that one sweep is an E-step and an M-step."""
+    """Protocol for models whose parameters follow from expected counts, so that the E-step can collect these."""
 
     def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels for this model."""
@@ -165,20 +164,20 @@ class CountModel(Protocol):
         """Return parameters from counts[j, n, m], the expected number of labels n that j gave to units of class m."""
 
     def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:
-        """Return what the prior adds to the objective: its log density, or minus the divergence from it."""
+        """Return the contribution of the prior to the objective: its log density, or minus the divergence from it."""
 
     def load(self, arrays: Mapping[str, Floats]) -> TableAnnotators:
         """Return parameters from their arrays."""
 
 
 def check_correlation(model: Any) -> None:
-    """Refuse a model whose correlation is none."""
+    """Raise an error for an invalid correlation."""
     if not 0 <= model.correlation <= 1:
-        raise OptionError(f"{model.name}: correlation must lie from 0 to 1, not at {model.correlation}.")
+        raise OptionError(f"{model.name}: correlation must be between 0 and 1, got {model.correlation}.")
 
 
 def weigh_terms(shard: Shard, terms: Floats) -> Floats:
-    """terms[row, k] times the weight of each label; 0 for a label of weight 0, even where the term is infinite."""
+    """Return terms[row, k] times the weight of each label; 0 for labels of weight 0, even if the term is infinite."""
     if not len(shard.weight):
         return terms
     weight = shard.weight[:, None]
@@ -188,6 +187,6 @@ def weigh_terms(shard: Shard, terms: Floats) -> Floats:
 def expected_counts(shards: Engine, q: Beliefs, log_table: Floats | None = None) -> Floats:
     """Return counts[j, n, m], the expected number of labels n that j gave to units of class m.
 
-    Partial labels are shared among their classes by log_table[j, n, m] if given, else as the whole ones were.
+    Partial labels are divided among their classes by log_table[j, n, m] if given, otherwise like the complete labels.
     """
     return tally(shards, np.asarray(q, dtype=np.float64), log_table=log_table).counts

@@ -1,10 +1,10 @@
-"""Sequential annotators: an annotator's tag depends on the truth and on their own previous tag.
+"""Sequential annotators: an annotator's tag depends on the truth and on their previous tag.
 
 [SG19] Simpson and Gurevych, "A Bayesian approach for sequence tagging with crowds", 2019: the "seq" annotator model
-(section 3.1) with its variational posterior (section 4). An annotator is a confusion matrix for each of their own
-previous tags, so spans that begin late or end late are modelled; the first token of a sequence counts as following O.
-Prior counts that would belong to an invalid pair of tags are moved as in the authors' program: from I- after O to B- of
-the type, from I- after another type's B- to that type's own I-.
+(section 3.1) with its variational posterior (section 4). An annotator has a confusion matrix for each previous tag of
+their own, which models spans that begin or end too late; the first token of a sequence counts as following O. Prior
+counts of invalid pairs of tags are moved as in the authors' program: from I- after O to B- of the type, from I- after
+another type's B- to that type's own I-.
 
 Axes: i unit, j annotator, m true tag, n given tag, p the same annotator's previous tag. In `table` annotator j after
 tag p is row j * K + p, K being the number of tags.
@@ -41,12 +41,12 @@ INVALID_COUNT = 1e-3
 
 @dataclass(frozen=True)
 class Sequential:
-    """A confusion matrix for each annotator and each of their previous tags ([SG19]).
+    """One confusion matrix for each annotator and each of their previous tags ([SG19]).
 
     Attributes:
         diagonal: Prior count of right tags beyond `spread`, for each truth and previous tag.
         spread: Prior count of all wrong tags together.
-        correlation: How far the errors of annotators at one token go together; 0 takes them to be independent.
+        correlation: Correlation of annotators' errors at one token; 0 assumes independence.
     """
 
     diagonal: float = 10.0
@@ -60,7 +60,7 @@ class Sequential:
         check_correlation(self)
 
     def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
-        """Arrange labels: each annotator once for every previous tag."""
+        """Arrange labels: one annotator for each pair of an annotator and a previous tag."""
         if labels.offsets is None:
             raise OptionError(
                 f"{self.name} annotators are for tags of the tokens of sentences. These labels are of single items; "
@@ -78,7 +78,7 @@ class Sequential:
         return PreviousTagTables(counts + self._tiled_prior(shards), self.correlation)
 
     def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:
-        """Minus the divergence of the posteriors from their prior."""
+        """Return minus the divergence of the posteriors from their prior."""
         return -dirichlet_divergence(arrays["table"], self._tiled_prior(shards), axis=1)
 
     def load(self, arrays: Mapping[str, Floats]) -> PreviousTagTables:
@@ -98,16 +98,16 @@ class Sequential:
 
 @dataclass(frozen=True, eq=False)
 class PreviousTagTables(StoredTables):
-    """table[j * K + p, n, m], the Dirichlet posterior of what annotator j says after tag p where the truth is m."""
+    """table[j * K + p, n, m], the Dirichlet posterior of the label n of annotator j after tag p if the truth is m."""
 
     @property
     def log_table(self) -> Floats:
-        """E[log p], [j * K + p, n, m]."""
+        """Return E[log p], [j * K + p, n, m]."""
         return expected_log(self.table, axis=1)
 
     @property
     def confusion(self) -> Floats:
-        """confusion[j, m, n], over all previous tags as often as they came."""
+        """Return confusion[j, m, n], averaged over previous tags by their frequency."""
         return dirichlet_mean(self._by_previous.sum(axis=1).transpose(0, 2, 1), axis=2)
 
     @property
@@ -116,12 +116,12 @@ class PreviousTagTables(StoredTables):
         return self.table.reshape(-1, n_tags, n_tags, n_tags)
 
     def summaries(self) -> Arrays:
-        """Return sequential[j, p, m, n], how annotator j answers n after p where the truth is m."""
+        """Return sequential[j, p, m, n], the probability of label n of annotator j after tag p if the truth is m."""
         return {"sequential": dirichlet_mean(self._by_previous.transpose(0, 1, 3, 2), axis=3)}
 
 
 def by_previous_tag(labels: CrowdLabels) -> CrowdLabels:
-    """Return the same labels by (annotator, previous tag) pairs: annotator j after tag p is annotator j * K + p."""
+    """Return the labels by (annotator, previous tag) pairs: annotator j after tag p becomes annotator j * K + p."""
     n_annotators, n_tags = len(labels.annotators), labels.n_classes
     pairs = labels.annotator.astype(np.int64) * n_tags + previous_tags(labels)
     names = pl.Series(np.arange(n_annotators * n_tags))
@@ -129,13 +129,13 @@ def by_previous_tag(labels: CrowdLabels) -> CrowdLabels:
 
 
 def previous_tags(labels: CrowdLabels) -> Ints:
-    """Return previous[row], the tag that the same annotator gave to the unit before; O (or the first tag) if none.
+    """Return previous[row], the tag that the same annotator gave to the previous unit; O (or the first tag) if none.
 
-    After a partial label the previous tag is not known, and counts as if there were none.
+    After a partial label, the previous tag is unknown, which is treated as no previous tag.
     """
     outside = labels.classes.index("O") if "O" in labels.classes else 0
     n_annotators = len(labels.annotators)
-    # Rows are sorted by unit and annotator, so this key rises and the row of (unit - 1, annotator) can be searched.
+    # Rows are sorted by unit and annotator, so the key is sorted, and the row of (unit - 1, annotator) can be searched.
     key = labels.unit.astype(np.int64) * n_annotators + labels.annotator
     at = np.minimum(np.searchsorted(key, key - n_annotators), max(len(key) - 1, 0))
     item = labels.item_of_unit
@@ -146,7 +146,7 @@ def previous_tags(labels: CrowdLabels) -> Ints:
 
 
 def _move_invalid(counts: Floats, classes: Classes) -> Floats:
-    """Return prior counts with those of invalid pairs moved to where the annotator may have meant them."""
+    """Return prior counts with those of invalid pairs moved to the tag that the annotator probably meant."""
     tags = parse_tags(classes)
     code = {(int(p), int(t)): k for k, (p, t) in enumerate(zip(tags.prefix, tags.kind, strict=True))}
     outside = code.get((OUTSIDE, -1))

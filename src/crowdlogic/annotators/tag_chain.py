@@ -1,4 +1,4 @@
-"""Tags as a Markov chain: which tag may follow which, and how often it does, with a Dirichlet posterior.
+"""Tags as a Markov chain: allowed transitions and their probabilities, with a Dirichlet posterior.
 
 Axes: i unit, k tag (and k' the next tag), s sequence.
 """
@@ -24,23 +24,23 @@ from crowdlogic.numerics.logspace import dirichlet_divergence, dirichlet_mean, e
 
 @dataclass(frozen=True, eq=False)
 class Grammar:
-    """Which tag may follow which: allowed[k, k'], and which may begin a sequence: may_start[k]."""
+    """Allowed transitions allowed[k, k'], and allowed first tags may_start[k]."""
 
     allowed: Bools
     may_start: Bools
 
 
 def tag_grammar(classes: Classes) -> Grammar:
-    """Return the grammar of span tags: I- and E- go on with a span of their own type. Other tag sets have none.
+    """Return the grammar of span tags: I- and E- continue a span of their type. Other tag sets have no restrictions.
 
-    A type that has no B- or S- among the tags (as in IO tagging) has nothing else to begin with, so there I- may.
+    If a type has no B- or S- tag (as in IO tagging), its spans may begin with I-.
     """
     n_tags = len(classes)
     if not is_span_tag_set(classes):
         return Grammar(np.ones((n_tags, n_tags), dtype=bool), np.ones(n_tags, dtype=bool))
     tags = parse_tags(classes)
-    # begins[k]: the type of tag k has a B- or S- tag. goes_on[k]: tag k continues a span.
-    # same[k, k']: tag k leaves a span open that has the type of k'.
+    # begins[k]: the type of tag k has a B- or S- tag; goes_on[k]: tag k continues a span
+    # same[k, k']: tag k leaves open a span of the type of k'
     begins = np.isin(tags.kind, tags.kind[np.isin(tags.prefix, (BEGIN, SINGLE))])
     goes_on = np.isin(tags.prefix, (INSIDE, END)) & begins
     open_span = np.isin(tags.prefix, (BEGIN, INSIDE))
@@ -53,7 +53,7 @@ def tag_grammar(classes: Classes) -> Grammar:
 
 @dataclass(frozen=True, eq=False)
 class TagChain:
-    """The transition model, with a Dirichlet prior of `count` on each allowed transition and each allowed start."""
+    """Transition model with a Dirichlet prior of `count` for each allowed transition and each allowed start."""
 
     grammar: Grammar
     offsets: Ints
@@ -61,11 +61,11 @@ class TagChain:
 
     @property
     def first(self) -> Ints:
-        """The first unit of each sequence that has any."""
+        """First unit of each non-empty sequence."""
         return np.asarray(self.offsets[:-1])[np.diff(self.offsets) > 0]
 
     def prior(self) -> Arrays:
-        """Return prior concentrations; 0 is forbidden."""
+        """Return prior concentrations; 0 for forbidden transitions."""
         return {
             "transitions": np.where(self.grammar.allowed, self.count, 0.0),
             "start": np.where(self.grammar.may_start, self.count, 0.0),
@@ -80,14 +80,14 @@ class TagChain:
         }
 
     def from_beliefs(self, q: Floats) -> Arrays:
-        """Return concentrations from beliefs alone, as if neighbours were independent."""
+        """Return concentrations from beliefs as if neighbours were independent."""
         inner = np.ones(len(q), dtype=bool)
         inner[self.first] = False
         now = np.flatnonzero(inner)
         return self.posterior(q[now - 1].T @ q[now], q[self.first].sum(axis=0))
 
     def marginals(self, unary: Floats, state: Arrays, items: Names) -> ChainMarginals:
-        """Forward-backward under the expected log transitions."""
+        """Run forward-backward under the expected log transitions."""
         found = marginals(
             unary,
             expected_log(state["transitions"], axis=-1),
@@ -97,12 +97,12 @@ class TagChain:
         lost = np.flatnonzero(~np.isfinite(found.log_partition))
         if len(lost):
             raise LabelError(
-                f"The anchor of {items[int(lost[0])]!r} is not a valid sequence of tags. Correct it, or leave it out."
+                f"The anchor of {items[int(lost[0])]!r} is not a valid sequence of tags. Correct it, or remove it."
             )
         return found
 
     def divergence(self, state: Arrays) -> float:
-        """Return how far the transition model is from its prior."""
+        """Return the divergence of the transition model from its prior."""
         prior = self.prior()
         return sum(dirichlet_divergence(state[name], prior[name], axis=-1) for name in ("transitions", "start"))
 
@@ -112,14 +112,14 @@ class TagChain:
         return best_path(unary, safe_log(pairwise), self.offsets, start=safe_log(start))
 
 
-# The words of sentences as evidence for their tags: a categorical distribution per tag with a Dirichlet posterior.
+# Words as evidence for tags: a categorical distribution per tag with a Dirichlet posterior.
 #
 # Axes: i unit, k tag, v word.
 
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """Codes of the features of each unit: the word, and its shape.
+    """Codes of the features of each unit: the word and its shape.
 
     Attributes:
         codes: One array codes[i] per feature.
@@ -134,7 +134,7 @@ class Words:
         return {f"{FEATURE}{at}": codes for at, codes in enumerate(self.codes)}
 
     def concentrations(self, q: Floats, count: float) -> Arrays:
-        """Concentrations[v, k] of each feature from beliefs, `count` being the prior of each entry."""
+        """Return concentrations[v, k] of each feature from beliefs; `count` is the prior of each entry."""
         sizes = zip(self.features().items(), self.sizes, strict=True)
         return {name: count_feature(codes, size, q) + count for (name, codes), size in sizes}
 
@@ -146,7 +146,7 @@ class Words:
         return np.asarray(total)
 
     def divergence(self, state: Arrays, count: float) -> float:
-        """Return how far the word model is from its prior."""
+        """Return the divergence of the word model from its prior."""
         return sum(dirichlet_divergence(state[name], np.array(count), axis=0) for name in self.features())
 
 
@@ -154,12 +154,12 @@ NO_WORDS = Words((), ())
 
 
 def code_words(labels: CrowdLabels, corpus: Corpus | None, *, shapes: bool) -> Words:
-    """Return the words of the corpus, and whether they begin with a capital or a digit; none without tokens."""
+    """Encode the words of the corpus, and whether they begin with a capital or a digit; no features without tokens."""
     if corpus is None or corpus.tokens is None:
         return NO_WORDS
     if len(corpus.tokens) != labels.n_units:
         raise CorpusError(
-            f"The corpus has {pluralise(len(corpus.tokens), 'token')} where the labels have "
+            f"The corpus has {pluralise(len(corpus.tokens), 'token')}, but the labels have "
             f"{pluralise(labels.n_units, 'unit')}. "
             f"Call align(labels, corpus) first."
         )

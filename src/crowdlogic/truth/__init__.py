@@ -1,4 +1,4 @@
-"""Truth inference: estimate the true class of every item from the labels. One module per method."""
+"""Truth inference: estimation of the true class of every item from the labels. One module per method."""
 
 from crowdlogic.registry import lazy_exports
 

@@ -1,4 +1,4 @@
-"""BSC-seq: an annotator's tag depends on the truth and on their own previous tag.
+"""BSC-seq: an annotator's tag depends on the truth and on their previous tag.
 
 [SG19] Simpson and Gurevych, "A Bayesian approach for sequence tagging with crowds", 2019: variational Bayes for
 annotators (`annotators/sequential`), transitions and words together (section 4). `word_hmm` has the iteration.
@@ -34,7 +34,7 @@ class BSCSeq(FitsSequences):
         spread: Prior count of all wrong tags together.
         transition_count: Prior count of each allowed transition and start.
         word_count: Prior count of each word for each tag.
-        shapes: Whether the kind of a word's first character (capital, digit or other) is a feature, too.
+        shapes: Whether the kind of a word's first character (capital, digit or other) is a feature as well.
         convergence: When to stop: by the gain of the bound per label.
     """
 
@@ -53,14 +53,14 @@ class BSCSeq(FitsSequences):
         check_amounts(self, positive=("diagonal", "spread", "transition_count", "word_count"))
 
     def arrange(self, labels: CrowdLabels) -> CrowdLabels:
-        """Return the tags as its shards hold them: each annotator once for every previous tag."""
+        """Return the tags in shards, with one annotator for each pair of an annotator and a previous tag."""
         require_sequences(self.name, labels)
         return by_previous_tag(labels)
 
     def fit_tags(
         self, labels: CrowdLabels, corpus: Corpus | None, fitting: Fitting, engine: Engine | None = None
     ) -> Estimate:
-        """Fit, in the threads of this process or over an engine."""
+        """Fit, in threads of this process or over an engine."""
         require_sequences(self.name, labels)
         check_size(self.name, len(labels.annotators) * labels.n_classes, labels.n_classes)
         model = Sequential(self.diagonal, self.spread)

@@ -1,4 +1,4 @@
-"""Several methods on the same labels, side by side: agreement, run time and scores."""
+"""Comparison of several methods on the same labels: agreement, run time and scores."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from crowdlogic.truth.methods import TruthMethod, as_answers, as_truth_method, i
 
 @dataclass(frozen=True, eq=False)
 class MethodResult:
-    """The estimate of one method, its run time and its scores.
+    """Estimate of one method, its run time and its scores.
 
     Attributes:
-        name: The method.
-        estimate: Its estimate.
+        name: Name of the method.
+        estimate: Estimate of the method.
         seconds: Run time.
         scores: Scores by name, the most important one first (`metrics.scores.headline_scores`); empty without gold.
     """
@@ -46,14 +46,14 @@ def compare_methods(
     fitting: Fitting = DEFAULT_FIT,
     infer: Callable[[TruthMethod], Estimate] | None = None,
 ) -> list[MethodResult]:
-    """Run each method. A fit that does not converge gives no warning; see `estimate.converged`.
+    """Run several methods on the same labels. Methods that do not converge give no warning; see `estimate.converged`.
 
     Args:
-        methods: The methods, or their names.
+        methods: Methods, or their names.
         labels: CrowdLabels, or a frame of labels.
         corpus: The items, for methods that look at words.
-        gold: The truth: Answers, a frame with item and label, {item: class}, or a Corpus with gold.
-        fitting: How to fit.
+        gold: True classes: Answers, a frame with item and label, {item: class}, or a Corpus with gold.
+        fitting: Options of the fits.
         infer: Function that fits a method to the labels; None for the method's own `infer`.
     """
     if isinstance(methods, CrowdLabels) or hasattr(methods, "columns"):
@@ -74,20 +74,20 @@ def compare_methods(
 
 
 def _to_methods(given: Any) -> list[TruthMethod]:
-    """Return methods, or their names; one alone is a list of one."""
+    """Return a list of methods from methods or names; a single one becomes a list of one."""
     several = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     return [as_truth_method(one) for one in several]
 
 
 def score_estimate(estimate: Estimate, gold: Answers) -> dict[str, float]:
-    """Return the scores of an estimate by name: accuracy (for span tags F1 by both schemes), and the coverage."""
+    """Return the scores of an estimate by name: accuracy (F1 by both schemes for span tags), and the coverage."""
     from crowdlogic.metrics.scores import headline_scores
 
     return headline_scores(align_answers(answers_from_estimate(estimate, "the answers"), gold))
 
 
 def shown_scores(compared: Sequence[MethodResult]) -> list[str]:
-    """Return the names of the scores to show, without those about coverage where every method answers all items."""
+    """Return the names of the scores to show, without those about coverage if every method answers all items."""
     from crowdlogic.metrics.scores import ACCURACY_ALL, COVERAGE
 
     names = list(compared[0].scores) if compared else []

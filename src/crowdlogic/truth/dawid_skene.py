@@ -57,9 +57,10 @@ class DawidSkene(FitsBlocks):
     """Confusion matrices by EM ([DS79]).
 
     Attributes:
-        smoothing: Labels added to every cell of a confusion matrix and to every class; 0 is maximum likelihood.
-        trust: Labels added to each diagonal cell in addition.
-        convergence: When to stop, by the gain of the log posterior per label.
+        smoothing: Number of labels added to every cell of a confusion matrix and to every class; 0 for maximum
+            likelihood.
+        trust: Number of labels added to each diagonal cell in addition.
+        convergence: Stopping criterion, by the gain of the log posterior per label.
     """
 
     smoothing: float = SMOOTHING
@@ -75,7 +76,7 @@ class DawidSkene(FitsBlocks):
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit to blocks of labels, wherever they are."""
+        """Fit to blocks of labels, in memory or elsewhere."""
         check_size(self.name, blocks.n_annotators, blocks.n_classes)
         step = compiled_table_step if is_compiled(blocks, blocks.n_classes) else e_step
         # Initialise with the M-step for the shares of the votes, or for the beliefs of an earlier estimate

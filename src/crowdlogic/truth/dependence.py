@@ -1,13 +1,13 @@
-"""Calibration of answers, given that the labels of one item depend on each other.
+"""Calibration of answers under dependence between the labels of an item.
 
 Models of annotators assume that errors are independent given the truth. Real annotators tend to fail on the same items,
 so the posterior of n labels is far too confident. Here its evidence is divided by the design effect of [KISH65],
 
-    log q_stated[i] = log q[i] / (1 + correlation (n_i - 1)) + const,    and a little uniform doubt is mixed in.
+    log q_calibrated[i] = log q[i] / (1 + correlation (n_i - 1)) + const,    and mixed with a little uniform doubt.
 
-The correlation is not known from labels alone; on public crowd sets it is well described by `strength` times the square
-root of Krippendorff's alpha ([KRIPP11]), which measures how far the labels of one item go together. The fit itself is
-as the method has it: only the confidence changes, never the answer.
+The correlation cannot be estimated from labels alone. On public crowd data, it is well described by `strength` times
+the square root of Krippendorff's alpha ([KRIPP11]), which measures the agreement of the labels of an item. Calibration
+only changes confidences; the fit of the method and the answers stay the same.
 
 [KISH65] Kish, "Survey Sampling", 1965, section 5.4.
 [KRIPP11] Krippendorff, "Computing Krippendorff's alpha-reliability", 2011.
@@ -32,7 +32,7 @@ from crowdlogic.numerics.logspace import design_effect, normalise, temper, tempe
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.fitting import BeliefPass, EngineFit
 
-# Posterior of a vote, assuming that all annotators have the same accuracy and err uniformly.
+# Posterior given votes, if all annotators have the same accuracy and err uniformly.
 #
 # Two labels of one item agree if both are right, or both wrong in the same way: A = p² + (1 - p)² / (K - 1). So the
 # mean agreement of two labels gives p, and each vote for a class adds log p (K - 1) / (1 - p) to its log odds.
@@ -50,12 +50,12 @@ LEAST_SKILL = 0.05
 
 
 def posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = None) -> Floats:
-    """Return q[i, k] from the share of each class in the votes of a unit (perhaps weighted) and from votes[i, k].
+    """Return q[i, k] from the (perhaps weighted) vote shares of a unit, and from votes[i, k].
 
     Args:
         shares: shares[i, k].
         votes: votes[i, k].
-        times: times[i], the number of units with these votes; None if each stands for one.
+        times: times[i], the number of units with these votes; None if all are 1.
     """
     return normalise(log_posterior_of_votes(shares, votes, times))[0]
 
@@ -67,7 +67,7 @@ def log_posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None =
 
 
 def common_accuracy(votes: Floats, times: Floats | None = None) -> float:
-    """Return the accuracy, from the share of pairs of labels that agree; None if there are no pairs."""
+    """Return the accuracy that explains the agreement of votes[i, k]; None if there are no pairs of labels."""
     n, n_classes = row_sums(votes), votes.shape[1]
     pairable = n > 1
     if n_classes < 2 or not pairable.any():
@@ -79,7 +79,7 @@ def common_accuracy(votes: Floats, times: Floats | None = None) -> float:
 
 
 def accuracy_of_agreement(agreement: float | None, n_classes: int) -> float:
-    """Return the accuracy, from the share of pairs of labels that agree; None if there are no pairs."""
+    """Return the accuracy that explains a share of agreeing pairs of labels; None if there are no pairs."""
     if n_classes < 2 or agreement is None:
         return UNKNOWN_ACCURACY
     # The larger root of p² + (1 - p)² / (K - 1) = A, with A at least 1 / K
@@ -89,14 +89,14 @@ def accuracy_of_agreement(agreement: float | None, n_classes: int) -> float:
 
 
 def vote_log_odds(accuracy: float, n_classes: int) -> float:
-    """Return the change in log odds by a vote for a class."""
+    """Return the change in log odds by one vote for a class."""
     return float(np.log(accuracy * (n_classes - 1) / (1.0 - accuracy)))
 
 
 MAX_DOUBT = 0.3
-"""Doubt if no item has two labels, so that nothing is known about how reliable annotators are."""
+"""Doubt if no item has two labels, so that the reliability of annotators is unknown."""
 HALF_KNOWN = 5.0
-"""Number of labels beyond the first one of each item that halves this additional doubt."""
+"""Number of labels, excluding the first of each item, that halves this additional doubt."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,7 @@ class Dependence:
         strength: The correlation of the labels of one item, in units of the square root of Krippendorff's alpha.
         doubt: Share of uniform doubt in every calibrated belief.
         sharpness_spread: Standard deviation, from data set to data set, of the log of the best sharpness.
-        source: Description of the data they were estimated from.
+        source: Description of the data to which the parameters were fitted.
         span_shift: For tags: shift of the log odds of a span.
         span_slope: For tags: factor of the log odds of a span.
     """
@@ -122,21 +122,21 @@ class Dependence:
     def __post_init__(self) -> None:
         for name in ("strength", "doubt"):
             if not 0 <= getattr(self, name) <= 1:
-                raise OptionError(f"{name} must lie between 0 and 1, got {getattr(self, name)}.")
+                raise OptionError(f"{name} must be between 0 and 1, got {getattr(self, name)}.")
 
     def calibration(self, votes: Floats, times: Floats | None = None) -> Calibration:
-        """What it makes of labels with votes[i, k], where unit i stands for times[i] with the same; None for itself."""
+        """Return the calibration for votes[i, k], where unit i represents times[i] units; None if it is undefined."""
         n = row_sums(votes)
         pairs = np.maximum(n - 1.0, 0.0)
         return self.with_alpha(nominal_alpha(votes, times), float(pairs.sum() if times is None else times @ pairs))
 
     def with_alpha(self, alpha: float, pairs: float = np.inf) -> Calibration:
-        """Return the calibration of labels with that alpha of Krippendorff.
+        """Return the calibration for labels with the given value of Krippendorff's alpha.
 
         Args:
             alpha: Krippendorff's alpha.
-            pairs: Number of labels beyond the first one of each item. Few of them say little about how reliable
-                annotators are, so more doubt is stated.
+            pairs: Number of labels, excluding the first of each item. If there are few, little is known about the
+                reliability of annotators, so the doubt is larger.
         """
         unknown = HALF_KNOWN / (HALF_KNOWN + pairs)
         return Calibration(
@@ -156,8 +156,8 @@ PUBLIC_CROWDS = Dependence(
     span_shift=-0.77,
     span_slope=0.79,
 )
-"""Default values, fitted by `python -m benchmarks.calibration`; doubt is set by hand, because no answer should be
-certain. The calibration of spans is from a single set, named entities by 47 annotators."""
+"""Default values, fitted by `python -m benchmarks.calibration`. The doubt is set by hand, because no answer should be
+certain. The calibration of spans is fitted to a single data set, named entities by 47 annotators."""
 
 
 def state_confidence(
@@ -170,15 +170,15 @@ def state_confidence(
 ) -> Estimate:
     """Return the estimate with calibrated confidence and unchanged answers.
 
-    Vote shares are first converted to the posterior of annotators with equal accuracy. An item whose truth is known is
-    certain, and has that answer even if the method does not use known truths.
+    Vote shares are first converted to the posterior for annotators with equal accuracy. Items whose truth is known have
+    that answer with certainty, even if the method does not use known truths.
 
     Args:
-        labels: The labels that the estimate was made from.
+        labels: The labels from which the estimate was computed.
         estimate: The uncalibrated estimate of a method.
         dependence: Dependence of labels on one item.
         anchors: item -> true class (or the tags of a sequence), for items whose truth is known.
-        times: times[i], the number of units with the labels of unit i; None if each stands for one.
+        times: times[i], the number of units with the labels of unit i; None if all are 1.
     """
     if estimate.calibration is not None or not labels.n_labels:
         return estimate
@@ -199,10 +199,10 @@ def state_confidence(
 
 # Range of the number of wrong answers: from independent errors to errors shared by all labels of an item.
 #
-# Labels alone do not reveal how strongly errors are correlated. At the independent end the posterior of a model of
-# independent annotators is right. At the shared end the n labels of an item are worth one: its evidence is divided by
+# The correlation of errors cannot be estimated from labels alone. At the independent end, the posterior of a model of
+# independent annotators is right. At the shared end, the n labels of an item are worth one: its evidence is divided by
 # the design effect with a correlation of 1. No public crowd needs more (the worst needs 0.84), and every crowd and
-# every simulated team with independent errors lies between the two (`python -m benchmarks.shared_mistakes`).
+# every simulated team with independent errors lies in between (`python -m benchmarks.shared_mistakes`).
 
 SHARED_CORRELATION = 1.0
 """Correlation of the labels of one item at the shared end."""
@@ -213,7 +213,7 @@ MIN_BELIEF = 1e-12
 
 
 def probability_wrong(own: Floats, n: Floats | Ints, answer: Ints) -> Floats:
-    """Return wrong[i, e], the probability that each answer is wrong if errors are independent (0) and shared (1).
+    """Return wrong[i, e], the probability that each answer is wrong for independent (0) and shared (1) errors.
 
     Args:
         own: own[i, k], the posterior of a model of independent annotators.
@@ -230,28 +230,28 @@ def with_range(calibration: Calibration, wrong: Floats, times: Floats | None = N
 
     Args:
         calibration: The calibration.
-        wrong: wrong[i, e] of the answers whose truth is not known, from `probability_wrong`.
-        times: times[i], the number of answers that each row stands for; None for one each.
+        wrong: wrong[i, e] of the answers whose truth is unknown, from `probability_wrong`.
+        times: times[i], the number of answers that each row represents; None if all are 1.
     """
     each = np.ones(len(wrong)) if times is None else times
     return with_range_of_sums(calibration, each @ wrong, each @ (wrong * (1.0 - wrong)), count=float(each.sum()))
 
 
 def with_range_of_sums(calibration: Calibration, mean: Floats, variance: Floats, *, count: float) -> Calibration:
-    """Return the calibration with the range, from mean[e] and variance[e] of the number of wrong ones of `count`."""
+    """Return the calibration with a range, from mean[e] and variance[e] of the number of wrong answers of `count`."""
     sd = np.sqrt(variance + 1.0)
     low, high = float((mean - WIDTH * sd).min()), float((mean + WIDTH * sd).max())
     return replace(calibration, fewest_wrong=max(low, 0.0), most_wrong=min(high, count))
 
 
 def label_sharpness(votes: Floats, correlation: float) -> Floats:
-    """Return sharpness[i] = 1 / (1 + correlation (n_i - 1)), one over the design effect of the n_i labels of a unit."""
+    """Return sharpness[i] = 1 / (1 + correlation (n_i - 1)), the inverse design effect of the labels of a unit."""
     n = row_sums(votes)
     return np.asarray(1.0 / design_effect(n, correlation))
 
 
 def keep_known(beliefs: Floats, labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Floats:
-    """Return the beliefs with certainty where the truth is known."""
+    """Return the beliefs, with certainty for units whose truth is known."""
     fixed = anchor_classes(labels, anchors)
     if len(fixed):
         known = np.flatnonzero(fixed != UNKNOWN)
@@ -260,27 +260,27 @@ def keep_known(beliefs: Floats, labels: CrowdLabels, anchors: Mapping[Any, Any] 
 
 
 def known_answers(answer: Ints, labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Ints:
-    """Return the answers, with the truth where it is known."""
+    """Return the answers, replaced by the truth where it is known."""
     fixed = anchor_classes(labels, anchors)
     return np.where(fixed != UNKNOWN, fixed, answer).astype(answer.dtype) if len(fixed) else answer
 
 
 def open_units(estimate: Estimate, labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Bools:
-    """Return is_open[i], whether unit i has an answer whose truth is not known."""
+    """Return is_open[i], whether unit i has an answer whose truth is unknown."""
     fixed = anchor_classes(labels, anchors)
     return estimate.answered & (fixed == UNKNOWN) if len(fixed) else estimate.answered
 
 
 def nominal_alpha(votes: Floats, times: Floats | None = None) -> float:
-    """Krippendorff's alpha from votes[i, k] ([KRIPP11] section C); 0 where it is undefined, as with a single class.
+    """Return Krippendorff's alpha from votes[i, k] ([KRIPP11] section C); 0 if undefined, as with a single class.
 
     Args:
         votes: votes[i, k].
-        times: times[i], the number of units with these votes; None if each stands for one.
+        times: times[i], the number of units with these votes; None if all are 1.
     """
     n = row_sums(votes)
     pairable = n > 1
-    # A unit with a single label has no pair to agree or disagree
+    # A unit with a single label has no pair of labels
     votes, n = votes[pairable], n[pairable]
     each = (n**2 - np.einsum("ik,ik->i", votes, votes)) / (n - 1)
     total = votes.sum(axis=0) if times is None else times[pairable] @ votes
@@ -288,7 +288,7 @@ def nominal_alpha(votes: Floats, times: Floats | None = None) -> float:
 
 
 def alpha_of_sums(totals: Floats, observed: Floats) -> float:
-    """Krippendorff's alpha from totals[k], the labels of units with two or more, and their observed disagreement."""
+    """Return Krippendorff's alpha from totals[k], the labels of units with at least two, and the disagreement."""
     expected = totals.sum() ** 2 - (totals**2).sum()
     return float(1.0 - (totals.sum() - 1) * observed / expected) if expected > 0 else 0.0
 
@@ -298,17 +298,17 @@ def gives_shares(method: str) -> bool:
     return method in TRUTH_METHODS and bool(getattr(TRUTH_METHODS.load(method), "gives_shares", False))
 
 
-# Calibration over any engine: the same as `dependence` for a table in memory, shard by shard.
+# Calibration over any engine: the same computation, shard by shard.
 #
 # The dependence of labels is computed from sums over units (`VoteSums`); beliefs are then calibrated where the labels
-# of an item are stored (`StatedStep`), and written as they are computed. The ensemble is a pool of several members.
+# of an item are stored (`StatedStep`). The ensemble is a pool of several members.
 #
 # Axes: i unit, j annotator, k class, n given label.
 
 
 @dataclass(frozen=True, kw_only=True)
 class VoteSums:
-    """Agreement of the labels on one unit, and the number of labels of each class by each annotator.
+    """Step that sums the agreement of the labels of a unit, and counts the labels of each class by each annotator.
 
     Attributes:
         n_annotators: Number of annotators.
@@ -319,7 +319,7 @@ class VoteSums:
     n_classes: int
 
     def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:  # noqa: ARG002
-        """Sums over the units with two labels or more, and given[j, n]."""
+        """Return the sums over units with at least two labels, and given[j, n]."""
         votes = count_votes(shard, self.n_classes)
         n, times = row_sums(votes), shard.times if len(shard.times) else np.ones(shard.n_units)
         pairable = n > 1
@@ -337,18 +337,18 @@ class VoteSums:
 
 
 def sum_votes(engine: Engine) -> Arrays:
-    """`VoteSums` over all labels."""
+    """Return `VoteSums` over all labels."""
     return engine.sum(VoteSums(n_annotators=engine.n_annotators, n_classes=engine.n_classes), {})[0]
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatedStep:
-    """Calibrated beliefs of one method, or of the weighted mean of several: the new state is q[i, k].
+    """Step that computes calibrated beliefs of one method, or of a weighted mean of several, as new state q[i, k].
 
-    Parameters: those of each member, with its position and a colon before their names. State: that of its members.
+    Parameters: those of each member, prefixed by its position and a colon. State: that of its members.
 
     Attributes:
-        members: The steps whose new states hold q[i, k].
+        members: Steps whose new states contain q[i, k].
         weights: Weight of each member; they sum to one.
         shares: Whether the beliefs of each member are vote shares.
         n_classes: Number of classes.
@@ -431,14 +431,14 @@ def state_members(
 
     Args:
         members: The members.
-        engine: Where the labels are.
-        votes: Result of `sum_votes` for them.
+        engine: The engine with the labels.
+        votes: Result of `sum_votes` for the labels.
         dependence: Dependence of labels on one item; None returns the members' uncalibrated posteriors.
         posteriors: Whether vote shares are converted to posteriors.
-        raw_shares: Whether vote shares are used directly, whatever the dependence.
+        raw_shares: Whether vote shares are used directly, regardless of the dependence.
     """
     total = sum(member.weight for member in members)
-    pairable = float(votes["pairable"])  # units with two labels or more
+    pairable = float(votes["pairable"])  # units with at least two labels
     agreement = float(votes["agreement"]) / pairable if pairable else None
     calibration = None
     if dependence is not None:

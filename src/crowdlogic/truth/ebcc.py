@@ -1,14 +1,14 @@
 """EBCC: classes have subtypes, so that annotators can make the same errors.
 
 [LRC19] Li, Rubinstein and Cohn, "Exploiting worker correlation for label aggregation in crowdsourcing", 2019. Each
-class is a mixture of M subtypes with confusion of their own per annotator; within a subtype annotators are
-independent, within a class they are not. Variational updates of their section 4.2, with the class prior from the
+class is a mixture of M subtypes, each with its own confusion per annotator. Annotators are independent within a
+subtype, but not within a class. Variational updates of their section 4.2, with the class prior from the
 votes ("empirical prior") of their released program. The bound is the log evidence under expected log parameters less
 the divergences.
 
-Starts are random. The random numbers of an item are a hash of the labels it received (their classes, and how many
-labels their annotators gave and how often they agree with the votes), not of its position in the file: so the order of
-items, annotators and classes does not change the result.
+Starts are random. The random numbers of an item are a hash of the labels it received (their classes, and the
+number of labels of their annotators and how often these agree with the votes), not of its position in the file. So the
+order of items, annotators and classes does not affect the result.
 
 Axes: i unit, j annotator, k class, n given label, z latent state: subtype r of class k is state k * M + r.
 """
@@ -52,10 +52,10 @@ class EBCC(FitsBlocks):
 
     Attributes:
         subtypes: Number of subtypes of each class.
-        subtype_count: Prior count of all subtypes of a class together; the smaller, the fewer subtypes are used.
+        subtype_count: Prior count of all subtypes of a class together; smaller values lead to fewer subtypes.
         diagonal: Prior count of right labels, in each subtype, of every annotator.
         off_diagonal: Prior count of each wrong label.
-        restarts: Number of random starts, beside one without subtypes; the fit with the best bound is taken.
+        restarts: Number of random starts, in addition to one without subtypes; the fit with the best bound is used.
         seed: Random seed of the starts.
         convergence: When each start stops: by the gain of the bound per label.
     """
@@ -79,7 +79,7 @@ class EBCC(FitsBlocks):
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit to blocks of labels from several starts, and take the fit with the best bound."""
+        """Fit to blocks of labels from several starts, and return the fit with the best bound."""
         check_size(self.name, blocks.n_annotators * self.subtypes, blocks.n_classes)
         votes, _ = blocks.sum(VoteFacts(n_annotators=blocks.n_annotators, n_classes=blocks.n_classes), {})
         start = starting_beliefs(labels, fitting)
@@ -96,7 +96,7 @@ class EBCC(FitsBlocks):
         labels: CrowdLabels | None,
         fitting: Fitting,
     ) -> EngineFit:
-        """Fit from one start: without subtypes if its seed is the method's own."""
+        """Fit from one start: without subtypes if its seed equals the method's seed."""
         n_classes, size = blocks.n_classes, self.subtypes
         n_states, drawn = n_classes * size, seed != self.seed
         priors = self.prior_counts(votes)
@@ -118,7 +118,7 @@ class EBCC(FitsBlocks):
             fit.update(following, objective=float(s["log_evidence"]) - divergence(p, priors))
         log_table, log_prior = expected_logs(fit.state)
 
-        # Confusion matrices by the shares of the subtypes, [j, n, m, r] summed over r
+        # Confusion matrices, weighted by the shares of the subtypes: [j, n, m, r] summed over r
         classes, subtypes = fit.state["classes"], fit.state["subtypes"]
         shares = subtypes / subtypes.sum(axis=1, keepdims=True)
         table = fit.state["table"] / fit.state["table"].sum(axis=1, keepdims=True)
@@ -162,14 +162,14 @@ class EBCC(FitsBlocks):
 
 
 def _own(fitting: Fitting, seed: int) -> Fitting:
-    """Return the options of one start: its checkpoint is a file of its own."""
+    """Return the options of one start, with a checkpoint file for it."""
     if fitting.checkpoint is None:
         return fitting
     return replace(fitting, checkpoint=Path(f"{fitting.checkpoint}.{seed}"))
 
 
 def class_beliefs(block: Shard, p: Arrays, state: Arrays, *, step: Any, subtypes: int) -> tuple[Arrays, Arrays]:
-    """Run the E-step and return q[i, k], the beliefs in the subtypes of each class together."""
+    """Run the E-step and return q[i, k], the beliefs in all subtypes of each class."""
     s, found = step(block, p, state, keep=True)
     q = found[Q]
     return s, {Q: q.reshape(len(q), q.shape[1] // subtypes, subtypes).sum(axis=2)}
@@ -190,7 +190,7 @@ def expected_logs(p: State) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, kw_only=True)
 class VoteFacts:
-    """Votes of classes and annotators, for the class prior and for the draws.
+    """Step that counts votes of classes and annotators, for the class prior and the random draws.
 
     Attributes:
         n_annotators: Number of annotators.
@@ -201,7 +201,7 @@ class VoteFacts:
     n_classes: int
 
     def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:  # noqa: ARG002
-        """shares[k] and votes[k] over all units; given[j] labels, of which agreed[j] agree with the votes."""
+        """Return shares[k] and votes[k] over all units; given[j] labels, of which agreed[j] agree with the votes."""
         free = replace(shard, fixed=np.empty(0, dtype=np.int32))
         plain = count_votes(replace(free, weight=np.empty(0)), self.n_classes)
         said = shard.label % max(self.n_classes, 1)
@@ -217,13 +217,13 @@ class VoteFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class SplitStep:
-    """Beliefs spread over the subtypes of each class: the new state is q[i, z].
+    """Step that divides beliefs among the subtypes of each class: the new state is q[i, z].
 
     Parameters, with `drawn`: see `_draw_parameters`. State: q[i, k], if it is not the shares of the votes.
 
-    By Dirichlet(1, ..., 1) draws, or all in the first subtype, which is the model without subtypes. On a handful of
-    labels that one has the best bound: there the subtypes of a random start have so few labels each that a rare class
-    is lost.
+    Beliefs are divided by Dirichlet(1, ..., 1) draws, or all put into the first subtype, which is the model without
+    subtypes. With very few labels, the latter has the best bound, because the subtypes of a random start would have so
+    few labels that a rare class is lost.
 
     Attributes:
         n_classes: Number of classes.
@@ -247,7 +247,7 @@ class SplitStep:
 
 
 def _draw_parameters(votes: Arrays, seed: int) -> dict[str, Bits]:
-    """Inputs of the draws apart from a unit's labels: hashes of annotators, classes (and "not k"), and the seed.
+    """Return the inputs of the draws apart from a unit's labels: hashes of annotators, classes (and "not k"), and seed.
 
     An annotator is identified by the number of labels and how often they agree with the votes, a class by its votes.
     """
@@ -261,13 +261,13 @@ def _draw_parameters(votes: Arrays, seed: int) -> dict[str, Bits]:
 
 
 def _content_noise(shard: Shard, parameters: Arrays, size: int) -> Floats:
-    """noise[i, k, r], exponential draws that depend on the seed and on what each unit received, not on any order.
+    """Return noise[i, k, r], exponential draws that depend on the seed and the labels of each unit, not on any order.
 
     A unit is identified by the sum of its (annotator, class) pairs; units with equal labels get equal draws.
     """
     kinds = parameters["kinds"]
     kind = kinds[: len(kinds) // 2]
-    unit = np.zeros(shard.n_units, dtype=np.uint64)  # [i], a sum of hashes, which no order changes
+    unit = np.zeros(shard.n_units, dtype=np.uint64)  # [i], a sum of hashes, which does not depend on the order
     np.add.at(unit, shard.unit, shuffle_bits(parameters["annotator"][shard.annotator] + kinds[shard.label]))
     base = shuffle_bits(unit + parameters["seed"])
     cells = shuffle_bits(base[:, None, None] + kind[:, None] + shuffle_bits(np.arange(size, dtype=np.uint64)))

@@ -1,6 +1,6 @@
 """Shared parts of truth methods: options of a fit, EM iterations, warm starts, and the resulting Estimate.
 
-A method shows its own iteration (`truth/dawid_skene.py` is the model to follow):
+A method implements its iteration as follows (see `truth/dawid_skene.py`):
 
     fit = Iterations(self, blocks, first_parameters, labels=labels, fitting=fitting)
     for p in fit:                                        # until the objective converges
@@ -8,7 +8,8 @@ A method shows its own iteration (`truth/dawid_skene.py` is the model to follow)
         fit.update(self.m_step(s), objective=...)        # next parameters, and the objective of p
     return fit.result(e_step_with_beliefs, fit.state)
 
-`Iterations` has convergence, progress and checkpoints. `infer_in_memory` turns a fit into the `Estimate` of a table.
+`Iterations` handles convergence, progress and checkpoints. `infer_in_memory` converts a fit to the `Estimate` of a
+table.
 
 Axes: i unit, j annotator, k class.
 """
@@ -51,15 +52,15 @@ if TYPE_CHECKING:
     from crowdlogic.store.checkpoints import StateCheckpoint
 
 PACKAGE = str(Path(__file__).parents[1])
-"""The folder of this package."""
+"""Folder of this package."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """Progress of a fit, as the callback receives it after each iteration.
+    """Progress of a fit, passed to the callback after each iteration.
 
     Attributes:
-        method: The method's name.
+        method: Name of the method.
         iteration: Number of iterations done.
         max_iterations: Maximum number of iterations.
         objective: The objective after this iteration.
@@ -75,7 +76,7 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """Options of one fit that all methods share.
+    """Options of a fit, shared by all methods.
 
     Attributes:
         start: An earlier Estimate to start from. Items and classes are matched by name; new items start from votes.
@@ -84,7 +85,7 @@ class Fitting:
         checkpoint: File to save the state to while fitting. If it exists, the fit resumes from it; it is removed when
             the fit is done.
         every: Number of iterations between two checkpoints.
-        threads: Number of threads; default: two from a million labels on, else one.
+        threads: Number of threads; by default two for a million labels or more, otherwise one.
         answer_all: Whether units without labels get an answer.
     """
 
@@ -105,18 +106,18 @@ class Fitting:
 
 
 DEFAULT_FIT = Fitting()
-"""The default options."""
+"""Default options."""
 
 
 UNITS = "units"
-"""Key, in the parameters of a fit, of arrays that belong to units and stay with their blocks (`data/blocks.py`)."""
+"""Key of arrays of units among the parameters of a fit, which stay with their blocks (`data/blocks.py`)."""
 
 
 class Iterations:
-    """The iterations of one fit: yields parameters until the objective of the parameters converges.
+    """Iterations of a fit: yields parameters until their objective converges.
 
-    Each iteration must call `update` once. Progress is reported and checkpoints are written on the way; a fit that
-    stops at the maximum number of iterations warns. Afterwards `state` holds the parameters whose objective ends the
+    Each iteration must call `update` once, which reports progress and writes checkpoints. If the maximum number of
+    iterations is reached, a warning is issued. Afterwards, `state` contains the parameters of the last objective in the
     trace.
 
     Attributes:
@@ -138,12 +139,12 @@ class Iterations:
         """Start at the first parameters, or resume from a checkpoint.
 
         Args:
-            method: The method; its `convergence` is the stopping rule.
+            method: The method, whose `convergence` is the stopping criterion.
             blocks: The labels.
             first: The first parameters.
             fitting: Progress and checkpoint.
-            labels: The same labels, if they are in memory: names tell whether a checkpoint belongs to them.
-            corpus: The items, if the method uses them: a checkpoint of a fit to other words is refused.
+            labels: The same labels, if they are in memory; a checkpoint of a fit to other names is rejected.
+            corpus: The items, if the method uses them; a checkpoint of a fit to other words is rejected.
         """
         self.method, self.blocks, self.fitting = method, blocks, fitting
         self.limits: Convergence = method.convergence
@@ -176,7 +177,7 @@ class Iterations:
         Args:
             following: The next parameters.
             objective: The objective of the current parameters.
-            converged: Whether the fit has converged; default: the gain of the objective decides.
+            converged: Whether the fit has converged; by default, this is decided by the gain of the objective.
         """
         if np.isnan(objective):
             raise DataError(f"{self.method.name}: the objective is not a number after {len(self.trace)} iterations.")
@@ -214,9 +215,9 @@ class Iterations:
         """Return the fit.
 
         Args:
-            step: The step whose new state holds q[i, k].
-            parameters: What the step is given.
-            states: The states of the blocks that the step is given, if any.
+            step: Step whose new state contains q[i, k].
+            parameters: Parameters of the step.
+            states: States of the blocks for the step, if any.
             confusion: confusion[j, m, n].
             reliability: reliability[j].
             prior: prior[k].
@@ -234,7 +235,7 @@ class Iterations:
         )
 
     def _resume(self, checkpoint: StateCheckpoint) -> None:
-        """Continue from the checkpoint's file if there is one."""
+        """Resume from the checkpoint, if there is one."""
         saved = checkpoint.read()
         if saved is None:
             return
@@ -247,7 +248,7 @@ class Iterations:
             self.state = shared | {UNITS: self.blocks.scatter(of_units)}
 
     def _gathered(self, state: State) -> State:
-        """Return the parameters with everything that belongs to units as whole arrays."""
+        """Return the parameters, with arrays of units as whole arrays."""
         if UNITS not in state:
             return state
         shared = {name: array for name, array in state.items() if name != UNITS}
@@ -255,7 +256,7 @@ class Iterations:
 
 
 def _warn_not_converged(name: str, limits: Convergence, iterations: int, gain: float, *, by_gain: bool) -> None:
-    """Warn that a fit stopped before it converged, and say which option to change."""
+    """Warn that a fit stopped before it converged, and name the option to change."""
     how = (
         f"{name} stopped after {iterations} iterations before it converged; the last one gained {gain:.3g} per label "
         f"(tolerance {limits.tolerance or 0.0:.3g}). Raise max_iterations, or raise tolerance if this is close enough."
@@ -265,7 +266,7 @@ def _warn_not_converged(name: str, limits: Convergence, iterations: int, gain: f
 
 
 def _caller_level() -> int:
-    """Return the stack level of the call that entered the package, so that a warning shows the user's own line."""
+    """Return the stack level of the call into the package, so that a warning shows the user's line."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
@@ -273,7 +274,7 @@ def _caller_level() -> int:
 
 
 def starting_beliefs(labels: CrowdLabels | None, fitting: Fitting) -> Beliefs | None:
-    """Return q[i, k] of the earlier Estimate to start from, with vote shares for new units; None without one."""
+    """Return q[i, k] of the earlier Estimate to start from, with vote shares for new units; None if not given."""
     if labels is None or fitting.start is None:
         return None
 
@@ -282,7 +283,7 @@ def starting_beliefs(labels: CrowdLabels | None, fitting: Fitting) -> Beliefs | 
     columns = np.array([known_classes.get(name, -1) for name in labels.classes], dtype=np.int64)
     old_unit = _units_in(labels, fitting.start)  # [i], -1 for a new unit
     known = np.flatnonzero(old_unit >= 0)
-    # The earlier beliefs of known units, their columns in the order of the present classes; 0 for a new class.
+    # Earlier beliefs of known units, with columns in the order of the current classes; 0 for a new class
     old = np.where(columns >= 0, fitting.start.beliefs[old_unit[known]][:, columns], 0.0)
     total = old.sum(axis=1)
     usable = total > 0
@@ -291,25 +292,25 @@ def starting_beliefs(labels: CrowdLabels | None, fitting: Fitting) -> Beliefs | 
 
 
 def _units_in(labels: CrowdLabels, start: Estimate) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the position of each unit in an earlier Estimate, -1 if it is new."""
+    """Return the position of each unit in an earlier Estimate; -1 if it is new."""
     where = find(labels.items, start.items).astype(np.int64)
     if labels.offsets is None or start.offsets is None:
         return where if labels.offsets is None and start.offsets is None else np.full(labels.n_units, -1)
     lengths = np.diff(labels.offsets)
     same = (where >= 0) & (np.diff(start.offsets)[where] == lengths)
-    first = np.where(same, start.offsets[where], -1)  # [s], the sequence's first unit in the earlier Estimate
+    first = np.where(same, start.offsets[where], -1)  # [s], the first unit of the sequence in the earlier Estimate
     within = np.arange(labels.n_units) - np.repeat(labels.offsets[:-1], lengths)
     return np.where(np.repeat(same, lengths), np.repeat(first, lengths) + within, -1)
 
 
 def empty_estimate(labels: CrowdLabels, name: str) -> Estimate:
-    """Return the Estimate of a table without labels: uniform beliefs and no answers."""
+    """Return the Estimate without labels: uniform beliefs and no answers."""
     beliefs = np.full((labels.n_units, labels.n_classes), 1.0 / max(labels.n_classes, 1))
     return make_estimate(labels, name, beliefs, answer=np.full(labels.n_units, NO_ANSWER, dtype=np.int32))
 
 
 def refuse_anchors(name: str, fitting: Fitting) -> None:
-    """Raise an error if a method that cannot use anchors is given any."""
+    """Raise an error if a method that does not support anchors gets any."""
     if fitting.anchors:
         known = (
             other for other in TRUTH_METHODS.loadable() if getattr(TRUTH_METHODS.load(other), "uses_anchors", True)
@@ -317,7 +318,7 @@ def refuse_anchors(name: str, fitting: Fitting) -> None:
         raise OptionError(f"{name} does not support anchors. Methods that do: {name_list(known, most=30)}.")
 
 
-# The result of a fit, wherever its blocks are.
+# Result of a fit, in memory or on an engine.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -331,7 +332,7 @@ class BeliefPass:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FitSummary:
-    """Estimated parameters of annotators and classes: see the fields of `Estimate`."""
+    """Estimated parameters of annotators and classes; see the fields of `Estimate`."""
 
     confusion: Floats | None = None
     reliability: Floats | None = None
@@ -341,11 +342,11 @@ class FitSummary:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EngineFit:
-    """A method fitted over an engine.
+    """Result of fitting a method over an engine.
 
     Attributes:
-        method: The method's name.
-        engine: Where the labels are.
+        method: Name of the method.
+        engine: The engine with the labels.
         state: The parameters.
         trace: The objective after each iteration.
         converged: Whether the fit converged.
@@ -364,7 +365,7 @@ class EngineFit:
     calibration: Calibration | None = None
 
     def stream(self) -> Iterator[tuple[slice, Beliefs]]:
-        """Yield q[i, k] of the units of each shard, in their order."""
+        """Yield q[i, k] of each shard, in the order of the units."""
         found = self.engine.stream(self.beliefs.step, self.beliefs.parameters, self.beliefs.states)
         for units, state in found:
             yield units, state[Q]
@@ -375,30 +376,30 @@ class EngineFit:
 
 
 class EngineMethod(Protocol):
-    """A truth method that can be fitted over any engine."""
+    """Protocol for truth methods that can be fitted over any engine."""
 
     @property
     def name(self) -> str:
-        """The method's name."""
+        """Name of the method."""
 
     def fit_over(
         self, blocks: Engine, /, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit to blocks of labels; `labels` are the same labels, if they are in memory.
+        """Fit to blocks of labels; `labels` are the same labels if they are in memory.
 
-        Optional: `unit_parameters(fit)`, which returns what the method estimated of each unit, by name.
+        The optional method `unit_parameters(fit)` returns the estimated parameters of each unit, by name.
         """
 
 
 def fits_over_engines(name: str) -> bool:
-    """Return whether the method of that name can be fitted over any engine."""
+    """Return whether the named method can be fitted over any engine."""
     return hasattr(TRUTH_METHODS.load(name), "fit_over")
 
 
 def infer_in_memory(method: EngineMethod, labels: CrowdLabels, fitting: Fitting) -> Estimate:
     """Fit a method to labels in memory and return its Estimate.
 
-    Where few annotators label everything, units with equal labels are computed once (`find_patterns`).
+    If few annotators label everything, units with equal labels are computed once (`find_patterns`).
     """
     if not getattr(method, "uses_anchors", True):
         refuse_anchors(method.name, fitting)
@@ -431,9 +432,9 @@ def estimate_of_fit(
 
     Args:
         method: The method.
-        fit: Its fit.
+        fit: The result of the fit.
         labels: The labels that were fitted.
-        pattern: pattern[i], the unit of the fit that has the labels of unit i; default: the units are the same.
+        pattern: pattern[i], the unit of the fit with the labels of unit i; by default, the units are the same.
         answer_all: Whether units without labels get an answer.
     """
     rows: Any = slice(None) if pattern is None else pattern
@@ -454,10 +455,10 @@ def estimate_of_fit(
     return replace(found, calibration=fit.calibration)
 
 
-# Patterns: units with the same labels by the same annotators are computed once, as one unit that counts several times.
+# Patterns: units with the same labels by the same annotators are computed once, as a unit that counts several times.
 #
-# Posteriors depend on a unit's labels only, and statistics are sums over units. Where few annotators label everything,
-# millions of units are a few thousand patterns.
+# Posteriors only depend on a unit's labels, and statistics are sums over units. If few annotators label everything,
+# millions of units have a few thousand patterns.
 #
 # A pattern is coded as a number: the digit of annotator j is the label that j gave plus one. There are no patterns
 # where this number would overflow, where an annotator labelled a unit twice, or where labels have weights.
@@ -466,15 +467,15 @@ LARGE = 100_000
 """Minimum number of labels for using patterns."""
 
 PAYS = 8
-"""Minimum number of units per pattern: with fewer, finding patterns costs more than it saves."""
+"""Minimum number of units per pattern; with fewer, finding patterns costs more than it saves."""
 
 MOST = 2.0**62
-"""Upper bound on the number that codes a pattern."""
+"""Upper bound of the number that encodes a pattern."""
 
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """The patterns of some units.
+    """Patterns of labels, shared by units with equal labels.
 
     Attributes:
         unit: unit[p], the first unit with the labels of pattern p.
@@ -491,11 +492,11 @@ class Patterns:
 
 
 def find_patterns(labels: CrowdLabels, fixed: Ints | None = None) -> Patterns | None:
-    """Return the patterns of labels of single items; None where there are no such numbers.
+    """Return the patterns of labels of single items; None if they cannot be encoded as numbers.
 
     Args:
         labels: The labels.
-        fixed: fixed[i], the class that a unit is known to be of, or -1; units of one pattern agree in it, too.
+        fixed: fixed[i], the known class of a unit, or -1; units with the same pattern also have the same value.
     """
     n_classes, size = labels.n_classes, len(labels.annotators)
     base = 2 * n_classes + 1  # a label, a partial label "not n", or none
@@ -525,25 +526,25 @@ def paying_patterns(labels: CrowdLabels, fixed: Ints | None = None) -> Patterns 
 def pattern_shards(
     labels: CrowdLabels, times: Floats, *, fixed: Ints | None = None, compiled: bool | None = None
 ) -> Shards:
-    """Return the engine over patterns: labels of which each unit stands for many.
+    """Return an engine over patterns: labels of units that represent several units.
 
     Args:
         labels: The labels of each pattern.
-        times: times[p], the number of units it stands for.
-        fixed: fixed[p], the class that its units are known to be of, or -1.
+        times: times[p], the number of units that pattern p represents.
+        fixed: fixed[p], the known class of its units, or -1.
         compiled: Whether to use the compiled kernels.
     """
     whole = make_shards(labels, threads=1, compiled=compiled, partial=True)
     known = np.empty(0, dtype=np.int32) if fixed is None else fixed
     parts = [replace(part, times=times, fixed=known) for part in whole.parts]
     n_labels = int(times @ labels.labels_per_unit())
-    # Whether to compile is decided by what is computed, and not by what it stands for
+    # The number of patterns, not of units, determines whether compilation pays off
     small = labels.n_labels * max(labels.n_classes, 1) < COMPILED and compiled is None
     return replace(whole, parts=parts, n_labels=n_labels, compiled=False if small else compiled)
 
 
 def own_checkpoint(fitting: Fitting, member: str) -> Fitting:
-    """Return the options of the fit of an ensemble's member, whose checkpoint is a file beside that of the ensemble."""
+    """Return the options for fitting a member of an ensemble, with a checkpoint file next to that of the ensemble."""
     if fitting.checkpoint is None:
         return fitting
     path = Path(fitting.checkpoint)

@@ -1,14 +1,14 @@
-"""GLAD: annotators have an ability, items a difficulty.
+"""GLAD: every annotator has an ability, and every item a difficulty.
 
 [WRWBM09] Whitehill, Ruvolo, Wu, Bergsma and Movellan, "Whose vote should count more: optimal integration of labels
 from labelers of unknown expertise", 2009: p(right) = sigmoid(alpha_j * beta_i), beta_i = exp(b_i) > 0, a wrong label
 is any of the others (eq. 1), and normal priors on alpha and b (their section 3).
 
-The M-step maximises a bound instead of following the gradient as they do: a parabola that touches log sigmoid at the
-current x is nowhere above it (Jaakkola and Jordan, "Bayesian parameter estimation via variational methods", 2000). So
-the best alpha is a quotient of two sums over labels, and the best b of an item needs its own labels only. Each such
-update raises the objective. One pass over the labels is the E-step, the M-step of the difficulties, and the sums for
-the M-step of the abilities.
+Unlike the paper, which follows the gradient, the M-step maximises a lower bound: a parabola that touches log sigmoid at
+the current x (Jaakkola and Jordan, "Bayesian parameter estimation via variational methods", 2000). So the best alpha is
+a quotient of two sums over labels, and the best b of an item only depends on its labels. Each update increases the
+objective. One pass over the labels is the E-step, the M-step of the difficulties, and the sums for the M-step of the
+abilities.
 
 Axes: i unit, j annotator, k class.
 """
@@ -38,20 +38,20 @@ from crowdlogic.truth.fitting import (
 from crowdlogic.truth.methods import FitsBlocks
 
 STEPS = 3
-"""Newton steps for an item's difficulty within one M-step."""
+"""Number of Newton steps for an item's difficulty within one M-step."""
 
 HALVINGS = 20
-"""Maximum number of times that a Newton step which lowers the objective is halved before it is skipped."""
+"""Maximum number of times that a Newton step is halved if it lowers the objective; then it is skipped."""
 
 EASE = "ease"
-"""What belongs to units: ease[i], the log of beta (the larger, the easier the item)."""
+"""Arrays of units: ease[i], the log of beta (larger for easier items)."""
 
 PRIOR_MEAN = 1.0
-"""The mean of the priors on abilities and on log difficulties; their variance is 1 ([WRWBM09] section 3)."""
+"""Mean of the priors on abilities and log difficulties; the variance is 1 ([WRWBM09] section 3)."""
 
 
 def em_step(block: Shard, p: Arrays, state: Arrays, *, n_classes: int, keep: bool = False) -> tuple[Arrays, Arrays]:
-    """Run the E-step and the M-step of the difficulties, and add up what the M-step of the abilities needs.
+    """Run the E-step and the M-step of the difficulties, and sum the statistics for the M-step of the abilities.
 
     With h[row] the belief in the row's label, x = alpha_j exp(b_i) and lambda(x) = tanh(x / 2) / (4 x), the expected
     log-likelihood of the row is at least (h - 1/2) x' - lambda(x) x'^2 + constant for a new x', and equal at x' = x.
@@ -59,9 +59,9 @@ def em_step(block: Shard, p: Arrays, state: Arrays, *, n_classes: int, keep: boo
     Args:
         block: The labels.
         p: ability[j].
-        state: ease[i]; and q[i, k], to be used instead of the E-step, if beliefs are given.
+        state: ease[i], and optionally q[i, k], which replaces the E-step.
         n_classes: Number of classes.
-        keep: Whether to return q[i, k], too.
+        keep: Whether to return q[i, k] as well.
 
     Returns:
         pull[j], the sum of (h - 1/2) exp(b); curvature[j], the sum of 2 lambda(x) exp(2 b); the log evidence under the
@@ -72,7 +72,7 @@ def em_step(block: Shard, p: Arrays, state: Arrays, *, n_classes: int, keep: boo
     weight = block.weight if len(block.weight) else np.ones(len(unit))
     x = alpha * np.exp(ease)[unit]  # [row], the log odds that the label is right
 
-    # E-step: a label n is right with probability sigmoid(x), else any of the other classes
+    # E-step: a label n is right with probability sigmoid(x), otherwise any other class
     log_right, log_wrong = weight * log_expit(x), weight * (log_expit(-x) - np.log(max(n_classes - 1, 1)))
     cell = unit * n_classes + block.label
     log_q = sum_by(cell, n_units * n_classes, log_right - log_wrong).reshape(-1, n_classes) - np.log(n_classes)
@@ -97,7 +97,7 @@ def em_step(block: Shard, p: Arrays, state: Arrays, *, n_classes: int, keep: boo
 def compiled_em_step(
     block: Shard, p: Arrays, state: Arrays, *, n_classes: int, keep: bool = False
 ) -> tuple[Arrays, Arrays]:
-    """Compute `em_step` by a compiled kernel."""
+    """Compute `em_step` with a compiled kernel."""
     from crowdlogic.numerics.label_kernels import ability_pass, unrolled_states
 
     ability, ease, narrow = p["ability"], state[EASE].copy(), block.narrow()
@@ -134,7 +134,7 @@ def _spread(block: Shard, ease: Floats) -> Floats:
 
 
 def first_ease(block: Shard, _p: Arrays, _state: Arrays) -> tuple[Arrays, Arrays]:
-    """Return the first state of a block: ease[i] at the mean of its prior."""
+    """Return the initial state of a block: ease[i] at the mean of its prior."""
     return {}, {EASE: np.full(block.n_units, PRIOR_MEAN)}
 
 
@@ -145,7 +145,7 @@ def _curvature(x: Floats) -> Floats:
 
 
 def _best_ease(pull: Floats, curve: Floats, ease: Floats) -> Floats:
-    """Take a few Newton steps that maximise pull e^b - curve e^(2b) - (b - 1)^2 / 2; none may lower it."""
+    """Return b after Newton steps that maximise pull e^b - curve e^(2b) - (b - 1)^2 / 2, none of which lowers it."""
     for _ in range(STEPS):
         beta = np.exp(ease)
         slope = pull * beta - 2.0 * curve * beta**2 - (ease - 1.0)
@@ -171,7 +171,7 @@ class GLAD(FitsBlocks):
     """Abilities and difficulties by EM ([WRWBM09]).
 
     Attributes:
-        convergence: When to stop: by the gain of the log posterior per label.
+        convergence: Stopping criterion, by the gain of the log posterior per label.
     """
 
     convergence: Convergence = Convergence(tolerance=1e-6)
@@ -182,9 +182,10 @@ class GLAD(FitsBlocks):
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit to blocks of labels, wherever they are; the difficulties stay with the blocks of their units."""
+        """Fit to blocks of labels, in memory or elsewhere; difficulties stay with the blocks of their units."""
         step = partial(compiled_em_step if _is_compiled(blocks) else em_step, n_classes=blocks.n_classes)
-        # Initialise abilities and difficulties at the means of their priors, and improve both by given beliefs, if any
+        # Initialise abilities and difficulties with the means of their priors, and update both with given beliefs, if
+        # any
         first: State = {"ability": np.full(blocks.n_annotators, PRIOR_MEAN)}
         start = starting_beliefs(labels, fitting)
         if start is None:
@@ -202,7 +203,7 @@ class GLAD(FitsBlocks):
         return fit.result(partial(step, keep=True), {"ability": ability}, fit.state[UNITS], reliability=ability)
 
     def m_step(self, s: Arrays) -> Floats:
-        """Return ability[j], at the peak of the sum of the parabolas and the log prior."""
+        """Return ability[j], which maximises the sum of the parabolas and the log prior."""
         return np.asarray((PRIOR_MEAN + s["pull"]) / (1.0 + s["curvature"]))
 
     def unit_parameters(self, fit: EngineFit) -> dict[str, Floats]:
@@ -211,6 +212,6 @@ class GLAD(FitsBlocks):
 
 
 def _is_compiled(blocks: Engine) -> bool:
-    """Return whether to use the compiled kernel, which pays off for half as many labels as elsewhere."""
+    """Return whether to use the compiled kernel, which pays off with half as many labels as for other methods."""
     large = blocks.n_labels * blocks.n_classes >= LARGE // 2
     return large if blocks.compiled is None else blocks.compiled

@@ -29,11 +29,11 @@ class HMMCrowd(FitsSequences):
     """A hidden Markov model with annotators ([NWLNL17]).
 
     Attributes:
-        smoothing: Labels added to the right and to the wrong ones of each annotator and tag.
-        trust: Labels added to the right ones beyond that.
+        smoothing: Number of labels added to the right labels, and to the wrong labels, of each annotator and tag.
+        trust: Number of right labels added in addition.
         transition_count: Prior count of each allowed transition and start.
         word_count: Prior count of each word for each tag.
-        shapes: Whether the kind of a word's first character (capital, digit or other) is a feature, too.
+        shapes: Whether the kind of a word's first character (capital, digit or other) is a feature as well.
         convergence: When to stop: by the gain of the bound per label.
     """
 
@@ -53,7 +53,7 @@ class HMMCrowd(FitsSequences):
     def fit_tags(
         self, labels: CrowdLabels, corpus: Corpus | None, fitting: Fitting, engine: Engine | None = None
     ) -> Estimate:
-        """Fit, in the threads of this process or over an engine."""
+        """Fit, in threads of this process or over an engine."""
         require_whole_labels(labels, self.name)
         model = ClassAccuracy(self.smoothing, self.trust)
         return fit_word_hmm(self, labels, corpus, model=model, first=DawidSkene(), fitting=fitting, engine=engine)

@@ -1,4 +1,4 @@
-"""IBCC: Dawid-Skene's model with priors on everything, by variational Bayes.
+"""IBCC: Dawid-Skene's model with priors on all parameters, fitted by variational Bayes.
 
 [KG12] Kim and Ghahramani, "Bayesian classifier combination", 2012: the model.
 [SRPS13] Simpson, Roberts, Psorakis and Smith, "Dynamic Bayesian combination of multiple imperfect classifiers", 2013:
@@ -6,8 +6,8 @@ the variational updates, eq. 12 to 20.
 [LRC19] Li, Rubinstein and Cohn, "Exploiting worker correlation for label aggregation in crowdsourcing", 2019: the
 priors (4, 1, 1); the defaults here are half of them.
 
-The E-step is that of Dawid-Skene with expected log parameters. The bound, the log evidence under these less the
-divergence of the parameters' posterior from their prior, never falls.
+The E-step is that of Dawid-Skene with expected log parameters. The bound is the log evidence under these parameters
+minus the divergence of their posterior from the prior; it never decreases.
 
 Axes: i unit, j annotator, m true class, n given label.
 """
@@ -46,7 +46,7 @@ class IBCC(FitsBlocks):
         diagonal: Prior count of right labels, in each class, of every annotator.
         off_diagonal: Prior count of each wrong label.
         class_count: Prior count of each class.
-        convergence: When to stop, by the gain of the bound per label.
+        convergence: Stopping criterion, by the gain of the bound per label.
     """
 
     diagonal: float = 2.0
@@ -63,7 +63,7 @@ class IBCC(FitsBlocks):
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit to blocks of labels, wherever they are."""
+        """Fit to blocks of labels, in memory or elsewhere."""
         check_size(self.name, blocks.n_annotators, blocks.n_classes)
         step = compiled_table_step if is_compiled(blocks, blocks.n_classes) else e_step
         # Initialise with the update for the shares of the votes, or for the beliefs of an earlier estimate

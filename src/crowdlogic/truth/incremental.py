@@ -15,12 +15,12 @@ from crowdlogic.truth.methods import TruthMethod, infer_truth
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Incremental:
-    """A method, the labels it has seen and its estimate of them. `Incremental.start` makes the first one.
+    """Method with the labels it has seen and their estimate. Create one with `Incremental.start`.
 
     Attributes:
         method: The method.
         labels: All labels so far.
-        estimate: The present estimate.
+        estimate: The current estimate.
         corpus: The items, for methods that use them.
     """
 
@@ -38,7 +38,7 @@ class Incremental:
         *,
         fitting: Fitting = DEFAULT_FIT,
     ) -> Incremental:
-        """Return the first estimate, ready to be updated."""
+        """Fit the first labels, and return an object that can be updated."""
         estimate = infer_truth(method, labels, corpus, fitting=fitting)
         return cls(method=method, labels=labels, estimate=estimate, corpus=corpus)
 
@@ -50,13 +50,13 @@ class Incremental:
         duplicates: Duplicates | str = Duplicates.error,
         fitting: Fitting = DEFAULT_FIT,
     ) -> Incremental:
-        """Add new labels and refit to all labels, starting from the present beliefs.
+        """Add new labels and refit to all labels, starting from the current beliefs.
 
         Args:
             labels: The new labels; items and annotators are matched by name.
             corpus: The new items, for methods that use them.
-            duplicates: What to do when an annotator labels an item again: error, first, last or keep.
-            fitting: Options of the fit; its `start` is replaced by the present estimate.
+            duplicates: Policy for repeated labels of an item by one annotator: error, first, last or keep.
+            fitting: Options of the fit; its `start` is replaced by the current estimate.
         """
         together = concatenate([self.labels, labels], duplicates=duplicates)
         items = merge_corpora(self.corpus, corpus)

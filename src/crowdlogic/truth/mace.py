@@ -1,4 +1,4 @@
-"""MACE: an annotator either knows the truth or spams, by a strategy of their own.
+"""MACE: an annotator either knows the truth or spams, according to an individual strategy.
 
 [HBVH13] Hovy, Berg-Kirkpatrick, Vaswani and Hovy, "Learning whom to trust with MACE", 2013. With probability theta_j
 annotator j copies the truth, otherwise j draws a label from xi_j. Variational Bayes with the priors of the paper:
@@ -27,12 +27,12 @@ from crowdlogic.truth.one_coin import e_step
 
 @dataclass(frozen=True)
 class MACE(FitsBlocks):
-    """Knowing or spamming ([HBVH13]). Its E-step is that of the one-coin model.
+    """MACE method: knowing or spamming ([HBVH13]). Its E-step is that of the one-coin model.
 
     Attributes:
-        knowing_count: Prior count of labels from knowledge, and of labels from spamming, of every annotator.
+        knowing_count: Prior count of labels from knowledge, and of spam labels, of every annotator.
         strategy_count: Prior count of each label among an annotator's spam.
-        convergence: When to stop, by the gain of the bound per label.
+        convergence: Stopping criterion, by the gain of the bound per label.
     """
 
     knowing_count: float = 0.5
@@ -47,9 +47,9 @@ class MACE(FitsBlocks):
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit to blocks of labels, wherever they are."""
+        """Fit to blocks of labels, in memory or elsewhere."""
         step = compiled_match_step if is_compiled(blocks, blocks.n_classes) else e_step
-        # Initialise with half of the right labels being known, by the votes or by the beliefs of an earlier estimate
+        # Initialise by assuming that half of the right labels are known, given the votes or an earlier estimate
         votes, given = tally_hits_and_given(blocks, starting_beliefs(labels, fitting))
         fit = Iterations(self, blocks, self.update(given, votes.counts * 0.5), labels=labels, fitting=fitting)
         for p in fit:
@@ -66,7 +66,7 @@ class MACE(FitsBlocks):
         )
 
     def update(self, given: Floats, known: Floats) -> State:
-        """Return the posteriors from given[j, n] labels, of which known[j, n] were expected to be given knowingly.
+        """Return the posteriors from given[j, n] labels, of which known[j, n] are expected to come from knowledge.
 
         They are the Beta posterior knowing[j, 2] of theta and the Dirichlet posterior strategy[j, n] of xi.
         """
@@ -81,7 +81,7 @@ class MACE(FitsBlocks):
 
 
 def log_parameters(p: State) -> tuple[Arrays, Floats]:
-    """Return the parameters of the E-step, and the share [j, n] of knowledge in a label n of j that is right."""
+    """Return the parameters of the E-step, and share[j, n], the probability that j knew a right label n."""
     log_theta = expected_log(p["knowing"], axis=1)
     # log_spam[j, n] = E[log (1 - theta_j)] + E[log xi_jn]; log_agree[j, n]: n is copied from the truth, or spam
     log_spam = log_theta[:, 1:] + expected_log(p["strategy"], axis=1)

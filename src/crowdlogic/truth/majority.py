@@ -1,4 +1,4 @@
-"""Majority vote: the class that most labels name.
+"""Majority vote: the class with the most labels.
 
 Axes: i unit, k class.
 """
@@ -28,13 +28,13 @@ from crowdlogic.truth.ties import Ties, best_classes, count_best, winners
 
 @dataclass(frozen=True)
 class MajorityVote:
-    """The class with the most votes; the beliefs are the shares of the votes.
+    """Majority vote: the class with the most votes; the beliefs are the vote shares.
 
     Attributes:
-        ties: How ties are broken: random (by seed), first, order (of classes, given) or soft.
-        order: With ties = order, the classes from the one that wins every tie to the one that loses every tie.
+        ties: Policy for ties: random (by seed), first, order (of classes, given) or soft.
+        order: With ties = order, the classes, in decreasing order of preference.
         seed: Random seed of random ties.
-        weighted: Whether a label counts by its weight, when the labels have weights.
+        weighted: Whether votes are weighted, if the labels have weights.
     """
 
     ties: Ties | str = Ties.random
@@ -81,7 +81,7 @@ class MajorityVote:
         labels: CrowdLabels | None = None,  # noqa: ARG002 (their names do not matter)
         fitting: Fitting = DEFAULT_FIT,  # noqa: ARG002
     ) -> EngineFit:
-        """Count the votes of an engine; how a tie is decided does not matter for the shares."""
+        """Count the votes of an engine; the shares do not depend on the policy for ties."""
         votes = BeliefPass(step=VoteStep(engine.n_classes, self.weighted), parameters={})
         return EngineFit(
             method=self.name,
@@ -96,11 +96,11 @@ class MajorityVote:
 
 @dataclass(frozen=True)
 class VoteStep:
-    """Shares of the votes: the new state is q[i, k].
+    """Step that computes vote shares: the new state is q[i, k].
 
     Attributes:
         n_classes: Number of classes.
-        weighted: Whether a label counts by its weight.
+        weighted: Whether votes are weighted.
     """
 
     n_classes: int

@@ -1,4 +1,4 @@
-"""The protocol of truth methods, and the default choice. `registry.TRUTH_METHODS` lists them by name."""
+"""Protocol for truth methods, and the default choice. `registry.TRUTH_METHODS` lists the methods by name."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ WHAT_IT_IS = (
 
 
 def truth_method(name: str) -> TruthMethod:
-    """Return the method of that name, with its defaults."""
+    """Return the named method with its default options."""
     method: TruthMethod = TRUTH_METHODS.load(name)()
     return method
 
@@ -67,7 +67,7 @@ def as_truth_method(given: Any, *, option: str = "truth") -> TruthMethod:
 def infer_truth(
     method: TruthMethod, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
 ) -> Estimate:
-    """Run a truth method and check its estimate, since methods of other packages may return anything."""
+    """Run a truth method and validate its estimate, since methods of other packages may return anything."""
     _check_signature(method)
     estimate = method.infer(labels, corpus, fitting=fitting)
     if not isinstance(estimate, Estimate):
@@ -97,7 +97,7 @@ def _called(method: Any) -> str:
 
 
 def needs_sequences(name: str) -> bool:
-    """Return whether a method models transitions between tags, and so takes sequences only."""
+    """Return whether a method models transitions between tags, and so only accepts sequences."""
     return bool(getattr(TRUTH_METHODS.load(name), "needs_sequences", False))
 
 
@@ -112,7 +112,7 @@ def takes_partial_labels(name: str) -> bool:
 
 
 def applicable_methods(labels: CrowdLabels) -> list[str]:
-    """Return the names of the methods that can take these labels."""
+    """Return the names of the methods that support these labels."""
     suitable = [name for name in TRUTH_METHODS.loadable() if labels.is_sequential or not needs_sequences(name)]
     return [name for name in suitable if labels.negated is None or takes_partial_labels(name)]
 
@@ -127,27 +127,27 @@ FEW = 2
 WHY_POOL = "on average it was more accurate than counting votes on public crowds and panels"
 """Reason for the pool as the default for single items."""
 
-WHY_ENSEMBLE = "it weighs confusion matrices by how many labels there are for them"
+WHY_ENSEMBLE = "it weights confusion matrices by the number of labels per annotator"
 """Reason for the ensemble as the default for tags that are not spans."""
 
 
 def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     """Return the name of the method that suits the labels, and the reason.
 
-    Labels that say which class it is not: dawid-skene, or bsc-seq for sentences. Where most labels come from annotators
-    who only ever give one class, such as labelling functions: mace. Other single items: the pool, in which the vote
-    holds back the models of annotators. Tags that are not spans: the ensemble. Spans in sentences, by the labels per
-    annotator and class: bsc-seq from 15 on, hmm-crowd from 2 on, else majority; mace where their tables would be too
-    large.
+    Partial labels: dawid-skene, or bsc-seq for sentences. If most labels come from annotators who only give one class,
+    such as labelling functions: mace. Other single items: the pool, in which the vote limits the influence of the
+    models of annotators. Tags that are not spans: the ensemble. Spans in sentences, by the number of labels per
+    annotator and class: bsc-seq for at least 15, hmm-crowd for at least 2, otherwise majority; mace if their tables
+    would be too large.
     """
     from crowdlogic.annotators.label_sums import MOST_CELLS, find_labelling_functions
 
     if labels.negated is not None:
-        return ("bsc-seq" if labels.is_sequential else "dawid-skene"), "some labels only say which class it is not"
+        return ("bsc-seq" if labels.is_sequential else "dawid-skene"), "some labels only exclude a class"
     size = len(labels.annotators) * labels.n_classes
     each = labels.n_labels / max(size, 1)
     if each >= FEW and find_labelling_functions(labels).any():
-        return "mace", "most labels are of annotators who only ever give one class"
+        return "mace", "most labels are by annotators who only give one class"
     if not labels.is_sequential:
         return "pool", WHY_POOL
     from crowdlogic.data.tagging import is_span_tag_set
@@ -162,13 +162,13 @@ def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     return ("bsc-seq" if each >= ENOUGH else "hmm-crowd"), why
 
 
-# Conversion of arguments of `infer` and of scores: labels and gold, or frames of them.
+# Conversion of labels and gold from data frames.
 
 Infer = TypeVar("Infer", bound=Callable[..., Estimate])
 
 
 def takes_frames(infer: Infer) -> Infer:
-    """Wrap `infer(labels, corpus=None, ...)` so that it also accepts a frame of labels."""
+    """Wrap `infer(labels, corpus=None, ...)` so that it also accepts a data frame of labels."""
 
     @wraps(infer)
     def accepting(self: Any, labels: Any, corpus: Corpus | None = None, **options: Any) -> Estimate:
@@ -197,7 +197,7 @@ class FitsBlocks:
 
 
 def as_answers(gold: Any, where: str) -> Answers:
-    """Convert gold to Answers, from a corpus, an estimate, a frame or {item: class}.
+    """Convert gold to Answers, from a corpus, an estimate, a data frame or {item: class}.
 
     Args:
         gold: The gold in any of these forms.

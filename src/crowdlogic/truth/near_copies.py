@@ -1,20 +1,20 @@
-"""Find near-copies among annotators, who give the same answers as somebody else even when these are wrong.
+"""Detection of near-copies: annotators who give the same answers as somebody else even if these are wrong.
 
-Two good annotators agree because both are right. What betrays a copy is agreement beyond what the others' votes
+Two good annotators agree because both are right. A copy is revealed by agreement beyond what the others' votes
 explain. For a pair of annotators, items are grouped into strata by the votes of everybody else (the two leading
 classes, and how far the first one leads). Within a stratum, independent annotators agree as often as a random
 permutation of one annotator's labels would make them; the permutation distribution has known mean and variance. The
-excess is stated as a share of the largest possible agreement,
+excess is expressed as a share of the largest possible agreement,
 
     excess = (agreements - expected) / (most - expected)     1 for a copy, about 0 for independent annotators.
 
-Difficulty that all annotators share looks the same, only weaker and for all pairs: the lower quartile over the pairs
-is subtracted. Pairs are tested with control of the false discovery rate ([BH95]). Annotators who are similar are put
-into families by average linkage; once families are known, an annotator's own family does not count as "the others",
-so that a family can be found even if it is most of the panel.
+Shared difficulty has the same effect, but weaker and for all pairs, so the lower quartile over the pairs is subtracted.
+Pairs are tested with control of the false discovery rate ([BH95]). Similar annotators are grouped into families by
+average linkage. Once families are known, an annotator's family does not count as "the others", so that even a family
+with most of the annotators can be found.
 
-Only near-copies are meant to be merged. Weaker similarity is often shared difficulty, and counting similar annotators
-once makes answers worse on real crowds.
+Only near-copies should be merged. Weaker similarity is often shared difficulty, and counting similar annotators once
+makes answers worse on real crowds.
 
 [BH95] Benjamini and Hochberg, "Controlling the false discovery rate", 1995.
 Axes: i item, j annotator, k class, p pair, s stratum.
@@ -49,22 +49,22 @@ ROUNDS = 4
 SAME_ANSWERS = 0.85
 """Minimum kappa at which two annotators are not used to explain each other's agreement."""
 MOSTLY_SAME = 0.75
-"""Minimum kappa of near-copies, who almost always give the same answer."""
+"""Minimum kappa of near-copies."""
 SURELY_SAME = 0.95
-"""Minimum kappa of near-copies if skill cannot be separated from copying."""
+"""Minimum kappa of near-copies if skill cannot be distinguished from copying."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimilarPair:
-    """Two annotators who answer alike.
+    """Pair of annotators with similar answers.
 
     Attributes:
         first: Code of the first annotator.
         second: Code of the second annotator.
-        common: Number of items that both labelled.
-        agreement: Share of these on which they agree.
+        common: Number of items labelled by both.
+        agreement: Share of these items on which they agree.
         excess: Agreement beyond what the others' votes explain, as a share of the largest possible.
-        near_copy: Whether they almost always give the same answer, also when it is wrong.
+        near_copy: Whether they almost always give the same answer, even if it is wrong.
     """
 
     first: int
@@ -77,13 +77,13 @@ class SimilarPair:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Similarity:
-    """Annotators with similar answers.
+    """Groups and pairs of annotators with similar answers.
 
     Attributes:
         pairs: The similar pairs, the most similar first.
-        group: group[j], the same number for near-copies of each other.
-        family: family[j], the same number for annotators who are similar or near-copies.
-        tested: Number of pairs with enough items in common.
+        group: group[j], equal for near-copies of each other.
+        family: family[j], equal for annotators who are similar or near-copies.
+        tested: Number of pairs with enough common items.
     """
 
     pairs: tuple[SimilarPair, ...]
@@ -102,11 +102,11 @@ def find_similar(labels: CrowdLabels, *, false_discovery_rate: float = 0.01, see
 
     Args:
         labels: The labels.
-        false_discovery_rate: Expected share of false pairs among those reported.
-        seed: Random seed of the items looked at, if there are very many.
+        false_discovery_rate: Expected share of false pairs among the reported pairs.
+        seed: Random seed of the sample of items, if there are very many.
     """
     if not 0 < false_discovery_rate < 1:
-        raise OptionError(f"false_discovery_rate must lie between 0 and 1, got {false_discovery_rate}.")
+        raise OptionError(f"false_discovery_rate must be between 0 and 1, got {false_discovery_rate}.")
     require_whole_labels(labels, "the search for near-copies")
     n_annotators, n_classes = len(labels.annotators), labels.n_classes
     alone = np.arange(n_annotators)
@@ -116,7 +116,7 @@ def find_similar(labels: CrowdLabels, *, false_discovery_rate: float = 0.01, see
         return Similarity(pairs=(), group=alone, family=alone, tested=0)
 
     kappa = _kappa(unit, annotator, label, first, second, shape=(labels.n_units, n_annotators))
-    # Annotators with nearly the same answers may not explain each other, whatever the reason; so they start together
+    # Annotators with nearly the same answers must not explain each other's agreement, so they start in one family
     family, group = _link(first, second, kappa, n_annotators, SAME_ANSWERS), alone
     for _ in range(ROUNDS):
         table = _measure_pairs(unit, annotator, label, family, first, second, shape=(labels.n_units, n_classes))
@@ -163,13 +163,13 @@ def merge_groups(labels: CrowdLabels, group: Ints) -> CrowdLabels:
 
     Args:
         labels: The labels.
-        group: group[j], the same number for annotators who count as one.
+        group: group[j], equal for annotators who count as one.
     """
     names, code = np.unique(group, return_inverse=True)
     if len(names) == len(group):
         return labels
     annotator = code[labels.annotator]
-    # The labels that a group gave to an item weigh one together
+    # The labels of a group for an item have a total weight of one
     pair = labels.unit.astype(np.int64) * len(names) + annotator
     _, position, size = np.unique(pair, return_inverse=True, return_counts=True)
     weight = labels.weights / size[position]
@@ -179,12 +179,12 @@ def merge_groups(labels: CrowdLabels, group: Ints) -> CrowdLabels:
 
 
 def first_labels(labels: CrowdLabels, seed: int) -> tuple[Ints, Ints, Ints]:
-    """Return unit, annotator and label of at most MAX_UNITS units, one label per unit and annotator, by unit."""
+    """Return unit, annotator and label of at most MAX_UNITS units, one label per unit and annotator, sorted by unit."""
     chosen = np.ones(labels.n_labels, dtype=bool)
     chosen[1:] = (labels.unit[1:] != labels.unit[:-1]) | (labels.annotator[1:] != labels.annotator[:-1])
     if labels.n_units > MAX_UNITS and labels.n_labels > 100_000:
         drawn = np.zeros(labels.n_units, dtype=bool)
-        # Units with many labels hold nearly all pairs: draw among those with the most
+        # Most pairs are on units with many labels, so draw among these
         count = labels.labels_per_unit() + np.random.default_rng(seed).random(labels.n_units)
         drawn[np.argpartition(-count, MAX_UNITS)[:MAX_UNITS]] = True
         chosen &= drawn[labels.unit]
@@ -192,7 +192,7 @@ def first_labels(labels: CrowdLabels, seed: int) -> tuple[Ints, Ints, Ints]:
 
 
 def _candidate_pairs(unit: Ints, annotator: Ints, label: Ints, n_units: int, n_annotators: int) -> tuple[Ints, Ints]:
-    """Pairs with enough items in common; those with the largest lower bound of agreement if there are very many."""
+    """Return pairs with enough common items; if there are too many, those with the largest lower bound of agreement."""
     n_classes = int(label.max(initial=0)) + 1
     ones = np.ones(len(unit))
     said = sparse.csr_matrix((ones, (unit, annotator)), shape=(n_units, n_annotators))
@@ -211,9 +211,9 @@ def _candidate_pairs(unit: Ints, annotator: Ints, label: Ints, n_units: int, n_a
 def _measure_pairs(
     unit: Ints, annotator: Ints, label: Ints, family: Ints, first: Ints, second: Ints, *, shape: tuple[int, int]
 ) -> Floats:
-    """measured[0..4, p]: common items, agreements, agreements beyond the expected, the most possible, variance."""
+    """Return measured[0..4, p]: common items, agreements, excess agreements, largest possible excess, variance."""
     n_units, n_classes = shape
-    # votes[i, k] of all families, each counting once; the own votes of a family with several members are kept
+    # votes[i, k] of all families, each counting once; the votes of families with several members are kept
     cell = unit.astype(np.int64) * n_classes + label
     _, position, size = np.unique(
         unit.astype(np.int64) * len(family) + family[annotator], return_inverse=True, return_counts=True
@@ -232,7 +232,7 @@ def _measure_pairs(
     for p, (a, b) in enumerate(zip(first, second, strict=True)):
         units, at_a, at_b = np.intersect1d(unit[rows_of[a]], unit[rows_of[b]], assume_unique=True, return_indices=True)
         label_a, label_b = label[rows_of[a][at_a]], label[rows_of[b][at_b]]
-        # others[c, k]: the votes on the common items outside the two families
+        # others[c, k]: the votes of other families on the common items
         others = votes[units].copy()
         for f, said in {family[a]: label_a, family[b]: label_b}.items():
             if f in votes_of:
@@ -262,7 +262,7 @@ def _measure_pair(label_a: Ints, label_b: Ints, others: Floats) -> tuple[float, 
     bins = np.clip(size // STRATUM, 1, BINS)
     stratum = leaders * BINS + (within - begins[leaders]) * bins[leaders] // size[leaders]
 
-    # counts[s, x, y]: how often the pair says (x, y) in a stratum
+    # counts[s, x, y]: how often the pair gave the labels (x, y) in a stratum
     used, stratum = np.unique(stratum, return_inverse=True)
     cells = (stratum * n_classes + label_a) * n_classes + label_b
     counts = np.bincount(cells, minlength=len(used) * n_classes**2).reshape(-1, n_classes, n_classes).astype(float)
@@ -305,13 +305,13 @@ def _kappa(unit: Ints, annotator: Ints, label: Ints, first: Ints, second: Ints, 
 def _beyond_skill(first: Ints, second: Ints, kappa: Floats, common: Floats, family: Ints, pairs: Ints) -> Bools:
     """Return whether pairs agree more than two annotators whose skill explains their agreement with others.
 
-    Two excellent annotators among poor ones agree beyond what the poor ones' votes explain, too. With independent
-    errors there is one factor, kappa[a, b] = skill[a] skill[b]; so kappa[a, k] kappa[b, l] = explained kappa[k, l] for
+    Two excellent annotators among poor ones also agree beyond what the others' votes explain. With independent
+    errors, there is one factor, kappa[a, b] = skill[a] skill[b]; so kappa[a, k] kappa[b, l] = explained kappa[k, l] for
     all k and l of other families, and the least squares estimate of `explained` = skill[a] skill[b] is in closed form.
     """
     names = np.unique(np.concatenate([first, second]))
     a, b = np.searchsorted(names, first), np.searchsorted(names, second)
-    # agreement[a, b] of pairs in different families, and the variance of its noise; 0 where there is no such pair
+    # agreement[a, b] of pairs in different families, and the variance of its noise; 0 for other pairs
     across = (family[first] != family[second]) & (common > 0)
     agreement, noise = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
     a_across, b_across = a[across], b[across]
@@ -327,7 +327,7 @@ def _beyond_skill(first: Ints, second: Ints, kappa: Floats, common: Floats, fami
         square = (among**2).sum() - np.where(both, noise, 0.0).sum()
         doubt = 2.0 * np.sqrt((among**2 * noise).sum())  # standard error of `square`
         if square <= 2.0 * doubt or square <= 0:
-            beyond[at] = kappa[p] >= SURELY_SAME  # skill cannot be told from copying
+            beyond[at] = kappa[p] >= SURELY_SAME  # skill cannot be distinguished from copying
             continue
         explained = with_a @ among @ with_b / square
         error = (among @ with_b) ** 2 @ noise[a[p]] + (with_a @ among) ** 2 @ noise[b[p]]
@@ -338,7 +338,7 @@ def _beyond_skill(first: Ints, second: Ints, kappa: Floats, common: Floats, fami
 
 
 def _discoveries(above: Floats, variance: Floats, rate: float) -> Bools:
-    """Return which pairs are significantly above, with the false discovery rate controlled ([BH95])."""
+    """Return which pairs are significantly similar, controlling the false discovery rate ([BH95])."""
     from scipy.special import ndtr
 
     return find_discoveries(1.0 - ndtr(above / np.sqrt(np.maximum(variance, 1e-12))), rate)
@@ -353,7 +353,7 @@ def _link(first: Ints, second: Ints, strength: Floats, n_annotators: int, least:
     linked = np.unique(np.concatenate([first[strength >= least], second[strength >= least]]))
     if not len(linked):
         return group
-    # distance[a, b] among the annotators who are linked to anybody
+    # distance[a, b] between annotators with at least one link
     position = np.full(n_annotators, -1)
     position[linked] = np.arange(len(linked))
     distance = np.ones((len(linked), len(linked)))

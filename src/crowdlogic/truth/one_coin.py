@@ -35,8 +35,8 @@ from crowdlogic.truth.methods import FitsBlocks
 
 def e_step(block: Shard, p: Arrays, _state: Arrays, *, keep: bool = False) -> tuple[Arrays, Arrays]:
     """Return the expected number of right labels of a block and, with `keep`, its beliefs q[i, k]."""
-    # log_q[i, k] = log prior[k] + sum over the labels n of unit i of log_agree[j, n] if n is k, else log_differ[j, n];
-    # base[i], the sum of log_differ over all labels, is the same for all classes
+    # log_q[i, k] = log prior[k] + sum over the labels n of unit i of log_agree[j, n] if n = k, otherwise log_differ[j,
+    # n]; base[i], the sum of log_differ over all labels, is the same for all classes
     scores, base = match_scores(block, p["log_agree"], p["log_differ"])
     q, log_evidence = normalise(clamp(block, scores + p["log_prior"]))
     # counts[j, n] = sum of q[i, n] over the units i that annotator j labelled n; totals[k] = sum of q[i, k]
@@ -47,12 +47,12 @@ def e_step(block: Shard, p: Arrays, _state: Arrays, *, keep: bool = False) -> tu
 
 @dataclass(frozen=True)
 class OneCoin(FitsBlocks):
-    """One accuracy per annotator, by EM.
+    """One-coin Dawid-Skene: one accuracy per annotator, by EM.
 
     Attributes:
-        smoothing: Labels added to the right and to the wrong ones of every annotator, and to every class.
-        trust: Labels added to the right ones in addition.
-        convergence: When to stop, by the gain of the log posterior per label.
+        smoothing: Number of labels added to the right and to the wrong labels of every annotator, and to every class.
+        trust: Number of right labels added in addition.
+        convergence: Stopping criterion, by the gain of the log posterior per label.
     """
 
     smoothing: float = SMOOTHING
@@ -67,7 +67,7 @@ class OneCoin(FitsBlocks):
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit to blocks of labels, wherever they are."""
+        """Fit to blocks of labels, in memory or elsewhere."""
         step = compiled_match_step if is_compiled(blocks, blocks.n_classes) else e_step
         # Initialise with the M-step for the shares of the votes, or for the beliefs of an earlier estimate
         votes, given = tally_hits_and_given(blocks, starting_beliefs(labels, fitting))
@@ -98,7 +98,7 @@ class OneCoin(FitsBlocks):
 
 
 def log_parameters(p: State) -> Arrays:
-    """Return the parameters of the E-step: log p(j says n) if n is the truth and if it is not, and the log prior."""
+    """Return the parameters of the E-step: log p(label n of j) if n is the truth or not, and the log prior."""
     from crowdlogic.annotators.one_coin import Accuracies
 
     coins = Accuracies(p["accuracy"], n_classes=len(p["prior"]))

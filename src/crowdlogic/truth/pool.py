@@ -1,16 +1,15 @@
-"""Linear opinion pools [STONE61] of Dawid-Skene, MACE and the vote: the pool, and the ensemble.
+"""Pools of Dawid-Skene, MACE and majority vote. The default methods for single items and for tags that are not spans.
 
-Dawid-Skene learns a confusion matrix for every annotator, which pays off with many labels and loses to counting votes
-with few; MACE learns one number; the vote learns nothing. Each states its posterior with the dependence of the labels
-taken into account (`dependence`), and the pool is their weighted mean: where the members disagree, it is unsure.
-Dawid-Skene weighs w = c² / (c² + half²) for c labels per annotator and class, since few labels do not determine a
-matrix.
+Dawid-Skene learns a confusion matrix for every annotator, which is better than counting votes if there are many labels,
+and worse if there are few. MACE learns one number per annotator, and the vote learns nothing. The posteriors are
+calibrated with the dependence of the labels (`dependence`), and the pool is their weighted mean, a linear opinion pool
+[STONE61]. If the members disagree, its confidence is low. Dawid-Skene has weight w = c² / (c² + half²) for c labels per
+annotator and class, since few labels do not determine a matrix.
 
-- `MethodPool` is the default for labels of single items. Where annotators share mistakes, as language-model judges do,
-  confusion matrices can settle on something else than the classes; the vote then holds them back: MACE and the shares
-  of the votes, as they are, have the weight 1. Near-copies among the annotators are merged first (in memory; engines
-  take annotators as they are).
-- `Ensemble` is the default for tags that are not spans. MACE has the weight 1 - 0.3 w, and the posterior of the vote
+- `MethodPool` is the default for labels of single items. If annotators share mistakes, like language-model judges,
+  confusion matrices can converge to something other than the classes. The vote limits this: MACE and the uncalibrated
+  vote shares have weight 1. Near-copies among the annotators are merged first (in memory only, not on engines).
+- `Ensemble` is the default for tags that are not spans. MACE has weight 1 - 0.3 w, and the posterior of the vote
   1 - w.
 
 [STONE61] Stone, "The opinion pool", 1961.
@@ -53,9 +52,8 @@ from crowdlogic.truth.methods import takes_frames
 from crowdlogic.truth.near_copies import find_similar, merge_groups
 
 TEAMS_CROWDS_PANELS = replace(PUBLIC_CROWDS, strength=0.5, doubt=0.05)
-"""Scale of single confidences, a compromise between independent teams, for which it is underconfident, and panels of
-judges, for which it is overconfident; chosen by the mean log loss over teams, crowds and panels, which is flat around
-it."""
+"""Scale of the confidences, chosen by the mean log loss over teams, crowds and panels, which is flat around it. It is a
+compromise: underconfident for independent teams, overconfident for panels of judges."""
 
 BESIDE_CONFUSION = 0.3
 """Weight that MACE loses in the ensemble if confusion matrices are well estimated, because it cannot model adversarial
@@ -70,10 +68,10 @@ class Member:
     """Beliefs of one member of a pool.
 
     Attributes:
-        weight: Its weight.
-        posterior: Its own beliefs q[i, k].
-        estimate: Its estimate; None for the vote.
-        is_share: Whether the beliefs are shares of votes that are pooled as they are, and no posterior.
+        weight: Weight of the member.
+        posterior: Uncalibrated beliefs q[i, k].
+        estimate: Estimate of the member; None for the vote.
+        is_share: Whether the beliefs are vote shares, pooled without calibration, instead of a posterior.
     """
 
     weight: float
@@ -84,10 +82,10 @@ class Member:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Members:
-    """The members of a pool. Iterating yields those that have a weight.
+    """Members of a pool. Iteration yields those with a weight.
 
     Attributes:
-        dawid_skene: Dawid-Skene; MACE with the weight 0 where confusion matrices have none.
+        dawid_skene: Dawid-Skene; MACE with weight 0 if confusion matrices have no weight.
         mace: MACE.
         vote: The vote.
     """
@@ -114,18 +112,18 @@ def pool(members: Sequence[Member], votes: Floats, calibration: Calibration | No
 
 
 def independent_posterior(members: Iterable[Member], votes: Floats) -> Beliefs:
-    """Return q[i, k] if annotators err independently: the weighted mean of the posteriors, without shares of votes."""
+    """Return q[i, k] under independent errors: the weighted mean of the posteriors, without vote shares."""
     return pool([one for one in members if not one.is_share], votes, None)
 
 
 @dataclass(frozen=True)
 class LinearPool:
-    """Weighted mean of Dawid-Skene, MACE and the vote.
+    """Base class of pools: the weighted mean of Dawid-Skene, MACE and the vote.
 
     Attributes:
-        half: Labels per annotator and class with which Dawid-Skene has half its weight.
+        half: Number of labels per annotator and class at which Dawid-Skene has half its weight.
         dependence: Dependence of labels on one item; None averages the members' uncalibrated beliefs.
-        convergence: When Dawid-Skene and MACE stop.
+        convergence: Stopping criterion of Dawid-Skene and MACE.
     """
 
     half: float = 3.0
@@ -139,7 +137,7 @@ class LinearPool:
         check_amounts(self, positive=("half",))
 
     def weights(self, confusion: float) -> tuple[float, float, float]:
-        """Return the weights of Dawid-Skene, MACE and the vote, given that of Dawid-Skene."""
+        """Return the weights of Dawid-Skene, MACE and the vote, given the weight of Dawid-Skene."""
         raise NotImplementedError
 
     @takes_frames
@@ -151,12 +149,12 @@ class LinearPool:
         return self.pooled(labels, self.fit_members(labels, corpus, fitting=fitting), fitting=fitting)
 
     def confusion_weight(self, labels: CrowdLabels, times: Floats | None = None) -> float:
-        """Return the weight of Dawid-Skene; times[i], if given, is the number of units like unit i."""
+        """Return the weight of Dawid-Skene; times[i], if given, is the number of units represented by unit i."""
         often = None if times is None else times[labels.unit]
         return self._confusion_weight(sum_by(labels.annotator, len(labels.annotators), often), labels.n_classes)
 
     def _confusion_weight(self, given: Floats, n_classes: int) -> float:
-        """Return the weight of Dawid-Skene where annotator j gave given[j] labels; 0 where memory would not suffice."""
+        """Return the weight of Dawid-Skene if annotator j gave given[j] labels; 0 if it would need too much memory."""
         if len(given) * n_classes**2 > MOST_CELLS:
             return 0.0
         each = float(given.sum()) / max(int(np.count_nonzero(given)) * n_classes, 1)
@@ -169,12 +167,12 @@ class LinearPool:
         return self.members(labels, lambda one: one.infer(labels, corpus, fitting=own_checkpoint(fitting, one.name)))
 
     def members(self, labels: CrowdLabels, infer: Infer, *, times: Floats | None = None) -> Members:
-        """Return the members, each fitted.
+        """Fit the members and return them.
 
         Args:
             labels: The labels.
             infer: Function that fits a member.
-            times: times[i], the number of units with the labels of unit i; None if each stands for one.
+            times: times[i], the number of units with the labels of unit i; None if all are 1.
         """
         of_confusion, of_mace, of_vote = self.weights(self.confusion_weight(labels, times))
         fitted = infer(DawidSkene(convergence=self.convergence)) if of_confusion > 0 else None
@@ -191,7 +189,7 @@ class LinearPool:
     def pooled(
         self, labels: CrowdLabels, members: Iterable[Member], *, fitting: Fitting, times: Floats | None = None
     ) -> Estimate:
-        """Return the pooled beliefs of the members; times[i], if given, is the number of units like unit i."""
+        """Return the pooled beliefs of the members; times[i], if given, is the number of units represented by i."""
         members, votes = list(members), labels.votes()
         calibration = None if self.dependence is None else self.dependence.calibration(votes, times)
         fits = [member.estimate for member in members if member.estimate is not None]
@@ -248,12 +246,12 @@ class LinearPool:
 
 @dataclass(frozen=True)
 class MethodPool(LinearPool):
-    """Mean of vote shares, MACE and Dawid-Skene, with near-copies among the annotators merged.
+    """Pool of vote shares, MACE and Dawid-Skene.
 
     Attributes:
-        half: Labels per annotator and class with which Dawid-Skene has half its weight.
+        half: Number of labels per annotator and class at which Dawid-Skene has half its weight.
         dependence: Dependence of labels on one item; None averages the members' uncalibrated posteriors.
-        convergence: When Dawid-Skene and MACE stop.
+        convergence: Stopping criterion of Dawid-Skene and MACE.
     """
 
     dependence: Dependence | None = TEAMS_CROWDS_PANELS
@@ -280,9 +278,9 @@ class Ensemble(LinearPool):
     """Pool of Dawid-Skene, MACE and majority vote, weighted by the number of labels.
 
     Attributes:
-        half: Labels per annotator and class with which Dawid-Skene has half its weight.
+        half: Number of labels per annotator and class at which Dawid-Skene has half its weight.
         dependence: Dependence of labels on one item; None assumes independence, as the members do.
-        convergence: When Dawid-Skene and MACE stop.
+        convergence: Stopping criterion of Dawid-Skene and MACE.
     """
 
     name = "ensemble"
@@ -293,12 +291,12 @@ class Ensemble(LinearPool):
 
 
 def split_groups(estimate: Estimate, labels: CrowdLabels, group: Ints) -> Estimate:
-    """Return the estimate of merged annotators as one of all annotators: those of a group have the same parameters.
+    """Convert the estimate of merged annotators to one of all annotators; members of a group get equal parameters.
 
     Args:
         estimate: An estimate of `merge_groups(labels, group)`.
         labels: The labels of all annotators.
-        group: group[j], the same number for annotators who were merged.
+        group: group[j], equal for annotators who were merged.
     """
     _, code = np.unique(group, return_inverse=True)  # code[j], the merged annotator of annotator j
     return replace(

@@ -1,4 +1,4 @@
-"""Break ties between classes."""
+"""Policies for breaking ties between classes."""
 
 from __future__ import annotations
 
@@ -15,33 +15,32 @@ from crowdlogic.errors import OptionError, name_list
 from crowdlogic.numerics.arrays import Bits, Bools, Floats, Ints, row_maxima, shuffle_bits
 
 LONG_NAME, BASE = 64, 0x100000001B3
-"""Number of bytes from which on a name is replaced by its digest, and the base of the number made from the bytes of a
-name."""
+"""Maximum length of a name in bytes, beyond which it is replaced by its digest; and base of the bytes as a number."""
 
 TOLERANCE = 1e-9
 """Maximum difference of tied scores, which are sums of weights in varying order."""
 
 
 class Ties(StrEnum):
-    """How to break a tie."""
+    """Policy for ties."""
 
     random = "random"
-    """Draw one of the best, by seed."""
+    """Draw one of the best classes at random."""
     first = "first"
-    """Take the first of the best, in the order of the classes."""
+    """Choose the first of the best classes, in the order of the classes."""
     order = "order"
-    """Take the first of the best, in an order that the user gives."""
+    """Choose the first of the best classes, in a given order."""
     soft = "soft"
-    """Keep the tie: beliefs are equal, scores can count it in parts, and the answer shown is the first."""
+    """Keep the tie: beliefs are equal, scores can count it fractionally, and the displayed answer is the first."""
 
 
 def best_classes(scores: Floats) -> Bools:
-    """Return best[i, k], whether no class scores higher than k for unit i."""
+    """Return best[i, k], whether no other class has a higher score for unit i."""
     return np.asarray(scores >= row_maxima(scores)[:, None] - TOLERANCE)
 
 
 def count_best(best: Bools) -> Ints:
-    """Return how many classes of each unit are equally good."""
+    """Return the number of equally good classes of each unit."""
     return np.asarray(np.einsum("ik->i", best.view(np.int8), dtype=np.int64))
 
 
@@ -58,11 +57,11 @@ def winners(
 
     Args:
         best: best[i, k].
-        ties: How a tie is decided.
+        ties: Policy for ties.
         classes: The classes.
         order: With `Ties.order`: the classes, best first.
         seed: Random seed of random ties.
-        unit_names: The names of some units: a random tie is drawn by its unit's name, whatever the order of the rows.
+        unit_names: Returns the names of some units; random ties depend on the name, not on the order of the rows.
     """
     if order is not None and ties is not Ties.order:
         raise OptionError(f"ties = {ties}: an order of classes requires ties = order. Leave one of them out.")
@@ -81,14 +80,14 @@ def winners(
 
 
 def draw_by_name(names: pl.Series, classes: Classes, seed: int) -> Floats:
-    """Return draws[i, k], uniform from 0 to 1: the same for the same names of unit and class and the same seed."""
+    """Return draws[i, k], uniform from 0 to 1, which only depend on the names of unit and class and on the seed."""
     unit = shuffle_bits(_hash_names(names) + shuffle_bits(np.array([seed % 2**64], dtype=np.uint64)))
     known = _hash_names(pl.Series([str(name) for name in classes], dtype=pl.String))
     return np.asarray(shuffle_bits(unit[:, None] + known) / 2.0**64)
 
 
 def _hash_names(names: pl.Series) -> Bits:
-    """Return a number for each name, the same on every machine: its bytes as digits, up to 2^64."""
+    """Return a number up to 2^64 for each name, computed from its bytes and the same on every machine."""
     encoded = names.cast(pl.Binary).to_list()
     width = int(names.str.len_bytes().max() or 1)  # type: ignore[arg-type]
     if width > LONG_NAME:
@@ -100,7 +99,7 @@ def _hash_names(names: pl.Series) -> Bits:
 
 
 def _positions(order: Sequence[Any] | None, classes: Classes) -> Ints:
-    """Return the classes' codes in the order given, which must name each class once."""
+    """Return the codes of the classes in the given order, which must contain each class once."""
     named = [str(name) for name in order or ()]
     known = [str(name) for name in classes]
     if len(set(named)) != len(named) or set(known) - set(named):

@@ -6,8 +6,8 @@ reliability estimation", 2014, and Aydin et al., "Crowdsourcing for multiple-cho
 data", 2015.
 [WAWA] Appen's "worker agreement with aggregate": one round of weighting by agreement with the majority.
 
-The answers are classes, not distributions; where several classes are equally good each gets an equal part, so that
-the order of classes and items does not matter. The beliefs are shares of the weights, not calibrated probabilities.
+The answers are classes, not distributions. Tied classes get equal parts, so that the order of classes and items does
+not matter. The beliefs are shares of the weights, not calibrated probabilities.
 
 Axes: i unit, j annotator, k class.
 """
@@ -40,19 +40,20 @@ from crowdlogic.truth.methods import FitsBlocks
 from crowdlogic.truth.ties import best_classes
 
 Weigh = Callable[[Floats, Floats], Floats]
-"""weight[j] from distance[j], how many labels of j differ from the answers, and given[j], how many there are."""
+"""Function that returns weight[j] from distance[j], the number of labels of j that differ from the answers, and from
+given[j], the number of labels of j."""
 
 UNCHANGED = Convergence(max_iterations=100, tolerance=None)
-"""At most a hundred rounds, until no answer changes: there is no tolerance."""
+"""Default: at most a hundred rounds, until no answer changes."""
 
 
 @dataclass(frozen=True)
 class PM(FitsBlocks):
-    """Weights -log(distance / largest distance), in turn with weighted votes ([CRH14] eq. 5 with its "max" variant).
+    """PM: weights -log(distance / largest distance), alternating with weighted votes ([CRH14] eq. 5, "max" variant).
 
     Attributes:
-        least: The distance of an annotator who agrees with every answer, as a share of the largest distance.
-        convergence: Maximum number of rounds of weighting; it stops when no answer changes.
+        least: Distance of an annotator who agrees with every answer, as a share of the largest distance.
+        convergence: Maximum number of rounds; iteration stops if no answer changes.
     """
 
     least: float = 1e-7
@@ -65,7 +66,7 @@ class PM(FitsBlocks):
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit to blocks of labels, wherever they are."""
+        """Fit to blocks of labels, in memory or elsewhere."""
         return fit_weights(self, self._weigh, blocks, labels, fitting)
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:  # noqa: ARG002 (counts do not matter here)
@@ -76,13 +77,13 @@ class PM(FitsBlocks):
 
 @dataclass(frozen=True)
 class CATD(FitsBlocks):
-    """Weights chi2(1 - alpha / 2; labels given) / distance: the more labels, the surer the weight ([CATD15] eq. 7).
+    """CATD: weights chi2(1 - alpha / 2; labels given) / distance, larger with more labels ([CATD15] eq. 7).
 
     Attributes:
         alpha: One minus the confidence level.
-        least: Added to every distance: half a label, so that the weight of an annotator who agrees with every answer
-            is bounded (1e-9 in the implementation that the survey of Zheng et al., 2017, used).
-        convergence: Maximum number of rounds of weighting; it stops when no answer changes.
+        least: Number added to every distance, by default half a label, so that the weight of an annotator who agrees
+            with every answer is bounded (1e-9 in the implementation used by the survey of Zheng et al., 2017).
+        convergence: Maximum number of rounds; iteration stops if no answer changes.
     """
 
     alpha: float = 0.05
@@ -95,12 +96,12 @@ class CATD(FitsBlocks):
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
-            raise OptionError(f"catd: alpha must lie between 0 and 1, got {self.alpha}.")
+            raise OptionError(f"catd: alpha must be between 0 and 1, got {self.alpha}.")
 
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit to blocks of labels, wherever they are."""
+        """Fit to blocks of labels, in memory or elsewhere."""
         return fit_weights(self, self._weigh, blocks, labels, fitting)
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:
@@ -111,7 +112,7 @@ class CATD(FitsBlocks):
 
 @dataclass(frozen=True)
 class Wawa(FitsBlocks):
-    """One round: votes weighted by each annotator's agreement with the majority ([WAWA])."""
+    """Wawa: one round of votes weighted by each annotator's agreement with the majority ([WAWA])."""
 
     name = "wawa"
     uses_anchors: ClassVar[bool] = False
@@ -124,7 +125,7 @@ class Wawa(FitsBlocks):
         labels: CrowdLabels | None = None,  # noqa: ARG002 (their names do not matter)
         fitting: Fitting = DEFAULT_FIT,  # noqa: ARG002
     ) -> EngineFit:
-        """Fit to blocks of labels: one round, whatever the start."""
+        """Fit to blocks of labels with one round, for any start."""
         step, ones = distance_step(blocks), np.ones(blocks.n_annotators)
         s, _ = blocks.sum(step, {"weight": ones, "previous": ones})
         weight = self._weigh(s["distance"], s["given"])
@@ -148,7 +149,7 @@ def fit_weights(
 ) -> EngineFit:
     """Alternate between weights and weighted votes until no answer changes.
 
-    The objective is minus the distance of all labels from the answers that the weights came from.
+    The objective is minus the distance of all labels from the answers from which the weights were computed.
     """
     step, ones = distance_step(blocks), np.ones(blocks.n_annotators)
 
@@ -156,13 +157,13 @@ def fit_weights(
         weight = weigh(s["distance"], s["given"])
         return {"weight": weight, "previous": previous, "distance": s["distance"], "changed": s["changed"]}
 
-    # Initialise with the weights by the distance from the votes, or from the beliefs of an earlier estimate
+    # Initialise with weights from the distance to the votes, or to the beliefs of an earlier estimate
     start = starting_beliefs(labels, fitting)
     votes = None if start is None else blocks.scatter({VOTES: start})
     first = next_parameters(blocks.sum(step, {"weight": ones, "previous": ones}, votes)[0], ones)
     fit = Iterations(method, blocks, first, labels=labels, fitting=fitting)
     for p in fit:
-        # Answers are compared with those by the weights of the round before; in the first round, with the start
+        # Answers are compared with those of the previous round; in the first round, with the start
         before = None if start is None or p["previous"] is not ones else blocks.scatter({PREVIOUS: start})
         s, _ = blocks.sum(step, {"weight": p["weight"], "previous": p["previous"]}, before)
         following = next_parameters(s, p["weight"])
@@ -173,7 +174,7 @@ def fit_weights(
 
 
 VOTES, PREVIOUS = "votes", "previous_votes"
-"""In the state of a shard: votes[i, k] to answer by instead of weighted ones, and to compare these with."""
+"""Key in the state of a shard of votes[i, k], which replace weighted votes in the first round."""
 
 
 def distance_step(blocks: Engine) -> DistanceStep:
@@ -183,15 +184,15 @@ def distance_step(blocks: Engine) -> DistanceStep:
 
 @dataclass(frozen=True, kw_only=True)
 class DistanceStep:
-    """Distance of each annotator's labels from the answers of the weighted vote.
+    """Step that computes the distance of each annotator's labels from the answers of the weighted vote.
 
-    Parameters: weight[j], and previous[j], the weights of the round before. State: votes to begin with, if they are not
-    weighted ones.
+    Parameters: weight[j], and previous[j], the weights of the previous round. State: the initial votes, if they are not
+    weighted.
 
     Attributes:
         n_annotators: Number of annotators.
         n_classes: Number of classes.
-        keep: Whether the new state holds q[i, k], the shares of the weights.
+        keep: Whether the new state contains q[i, k], the shares of the weights.
     """
 
     n_annotators: int
@@ -199,7 +200,7 @@ class DistanceStep:
     keep: bool = False
 
     def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
-        """distance[j], given[j] labels, and how many answers differ from those by the weights before."""
+        """Return distance[j], given[j] labels, and the number of answers that the new weights changed."""
         votes, before = (
             state[name] if name in state else weighted_votes(shard, self.n_classes, parameters[weight])
             for name, weight in ((VOTES, "weight"), (PREVIOUS, "previous"))
@@ -220,10 +221,10 @@ def weighted_votes(shard: Shard, n_classes: int, weight: Floats) -> Floats:
 
 
 def distances(shard: Shard, n_annotators: int, votes: Floats) -> tuple[Floats, Floats]:
-    """Return distance[j], how many labels of j differ from the answer (a tie counts in parts), and given[j]."""
+    """Return distance[j], the number of labels of j that differ from the answer (ties in part), and given[j]."""
     best = best_classes(_unit_scale(votes))
     answers = best / best.sum(axis=1, keepdims=True)
-    # differs[row], 0 where the label is the answer, 1 - 1/r where it is one of r tied answers, else 1
+    # differs[row], 0 if the label is the answer, 1 - 1/r if it is one of r tied answers, otherwise 1
     differs, weight = 1.0 - answers[shard.unit, shard.label], shard.row_weights()
     distance = sum_by(shard.annotator, n_annotators, differs if weight is None else weight * differs)
     return distance, sum_by(shard.annotator, n_annotators, weight)

@@ -1,11 +1,11 @@
-"""The iteration of sequence methods: a Markov chain of true tags x words x annotators, by variational Bayes.
+"""Shared iteration of sequence methods: a Markov chain of true tags x words x annotators, by variational Bayes.
 
     q, pairs = forward_backward(annotators.evidence + words.log_likelihood, transitions)      # E-step
     annotators, transitions, words <- expected counts under q and pairs                       # M-step
 
-Both are one pass (`ChainStep`) over blocks that hold whole sequences, in threads or by any other engine.
-HMM-Crowd is this with one accuracy per annotator and tag, BSC-seq with sequential annotators. A tag that may not follow
-another (I-PER after O) has no transition, so no answer contains one.
+Both are one pass (`ChainStep`) over blocks of whole sequences, in threads or by any other engine. HMM-Crowd uses one
+accuracy per annotator and tag, BSC-seq sequential annotators. Invalid transitions (I-PER after O) have probability
+zero, so no answer contains them.
 
 Axes: i unit, j annotator, k tag.
 """
@@ -49,11 +49,11 @@ from crowdlogic.truth.methods import TruthMethod, takes_frames
 
 @dataclass(frozen=True, kw_only=True)
 class ChainStep:
-    """Forward-backward with annotators and words.
+    """Step that runs forward-backward with annotators and words.
 
     Parameters: log_table[j, n, k], the log probability of a label; transitions[k, k'] and start[k], in logs;
     featureN[v, k], the log probability of each value of a feature. State: featureN[i], its value at each unit. With
-    `keep` the new state is q[i, k].
+    `keep`, the new state is q[i, k].
 
     Attributes:
         n_annotators: Number of annotators.
@@ -71,7 +71,7 @@ class ChainStep:
 
     def __call__(self, block: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
         """Return counts[j, n, k], transitions[k, k'], start[k], featureN[v, k] and the log evidence."""
-        # unary[i, k] = evidence of the labels of token i, and log probability of its features, for tag k
+        # unary[i, k] = evidence of the labels of token i + log probability of its features, given tag k
         unary = EvidenceStep(compiled=self.compiled)(block, parameters, {})[1]["evidence"]
         names = [name for name in parameters if name.startswith(FEATURE)]
         for name in names:
@@ -97,10 +97,10 @@ def chain_sweep(
     """Run forward-backward over all sequences; return its sums, with counts[j, n, k], and with `keep` q[i, k].
 
     Args:
-        blocks: The labels, in blocks that hold whole sequences.
+        blocks: The labels, in blocks of whole sequences.
         log_table: log_table[j, n, k], log p(annotator j says n | the tag is k).
         chain: The other parameters of `ChainStep`.
-        features: States that hold the value of each feature at each unit, by name.
+        features: States with the value of each feature at each unit, by name.
         keep: Whether to keep the beliefs.
     """
     step = ChainStep(
@@ -116,14 +116,14 @@ def chain_sweep(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WordHMM:
-    """The E- and M-step of one model over one table of tags.
+    """E- and M-step of a model for one table of tags.
 
     Attributes:
         model: The annotator model.
         chain: The transition model.
         words: The words, if a corpus is given.
         word_count: Prior count of each word for each tag.
-        engine: The tags as the model counts them, in shards that hold whole sequences.
+        engine: The tags as arranged by the model, in shards of whole sequences.
         items: The name of each sequence, for messages.
     """
 
@@ -136,7 +136,7 @@ class WordHMM:
 
     @cached_property
     def features(self) -> States:
-        """The words of each shard, placed where it is."""
+        """Words of each shard, scattered to the engine."""
         found = self.words.features()
         return self.engine.scatter(found) if found else None
 
@@ -146,7 +146,7 @@ class WordHMM:
         return annotators.arrays() | self.chain.from_beliefs(q) | self.words.concentrations(q, self.word_count)
 
     def step(self, state: State) -> tuple[State, float]:
-        """Return an E- and an M-step: the next parameters, and the bound of those given."""
+        """Run an E- and an M-step: return the next parameters, and the bound of the given ones."""
         found, _ = self._sweep(state)
         bound = float(found[EVIDENCE]) + self.model.log_prior(self.engine, state)
         bound -= self.chain.divergence(state) + self.words.divergence(state, self.word_count)
@@ -155,13 +155,15 @@ class WordHMM:
         return following | {name: found[name] + self.word_count for name in self.words.features()}, bound
 
     def _sweep(self, state: State, *, keep: bool = False) -> tuple[Arrays, Beliefs | None]:
-        """Return one pass of forward-backward over all shards."""
+        """Run one pass of forward-backward over all shards."""
         chain = {name: expected_log(state[name], axis=-1) for name in ("transitions", "start")}
         chain |= {name: expected_log(state[name], axis=0) for name in self.words.features()}
         log_table = self.model.load(state).log_table
         found, q = chain_sweep(self.engine, log_table, chain, features=self.features, keep=keep)
         if not np.isfinite(found[EVIDENCE]):
-            self.chain.marginals(self.unary(state), state, self.items)  # says which sequence is impossible
+            self.chain.marginals(
+                self.unary(state), state, self.items
+            )  # raises an error that names the impossible sequence
         return found, q
 
     def unary(self, state: State) -> Floats:
@@ -178,29 +180,29 @@ class WordHMM:
 
 
 class FitsSequences:
-    """`infer` and `infer_over` of methods for tags of sentences, which have `fit_tags`."""
+    """Base class with `infer` and `infer_over` of methods for tags of sentences, which implement `fit_tags`."""
 
     name: ClassVar[str]
 
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
-        """Iterate forward-backward and the updates until the bound converges, then take the best valid path."""
+        """Iterate forward-backward and the updates until the bound converges; the answers are the best valid paths."""
         return self.fit_tags(labels, corpus, fitting)
 
     def infer_over(
         self, engine: Engine, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
     ) -> Estimate:
-        """`infer` with the arranged tags in the shards of an engine."""
+        """Fit on an engine whose shards contain the arranged tags."""
         return self.fit_tags(labels, corpus, fitting, engine)
 
     def arrange(self, labels: CrowdLabels) -> CrowdLabels:
-        """Return the tags as its shards hold them."""
+        """Return the tags in shards, as the model counts them."""
         return labels
 
     def fit_tags(
         self, labels: CrowdLabels, corpus: Corpus | None, fitting: Fitting, engine: Engine | None = None
     ) -> Estimate:
-        """Fit, in the threads of this process or over an engine."""
+        """Fit, in threads of this process or over an engine."""
         raise NotImplementedError
 
 
@@ -214,7 +216,7 @@ def fit_word_hmm(
     fitting: Fitting,
     engine: Engine | None = None,
 ) -> Estimate:
-    """Fit a sequence method and give its Estimate: marginals as beliefs, the best valid path as answers.
+    """Fit a sequence method and return its Estimate: marginals as beliefs, the best valid paths as answers.
 
     Args:
         method: The method: its name, `convergence`, `transition_count`, `word_count` and `shapes`.
@@ -223,7 +225,7 @@ def fit_word_hmm(
         model: The annotator model.
         first: The method whose beliefs the fit starts from, unless `fitting.start` is given.
         fitting: Options of the fit.
-        engine: Where the tags are, arranged as the model counts them; None for the threads of this process.
+        engine: Engine with the tags, arranged as the model counts them; None for threads of this process.
     """
     offsets = require_sequences(method.name, labels)
     if not labels.n_labels:
@@ -237,7 +239,7 @@ def fit_word_hmm(
         items=labels.items,
     )
 
-    # Initialise with beliefs as if neighbours were independent: an earlier estimate, or another method's
+    # Initialise with the beliefs of an earlier estimate or another method, as if neighbours were independent
     q = starting_beliefs(labels, fitting)
     if q is None:
         q = first.infer(labels, fitting=replace(DEFAULT_FIT, anchors=fitting.anchors)).beliefs
@@ -265,7 +267,7 @@ def _transitions(state: State) -> Mapping[str, Floats]:
 
 
 def require_sequences(name: str, labels: CrowdLabels) -> Ints:
-    """Return the offsets of the sequences; an error if the labels are of single items."""
+    """Return the offsets of the sequences; raise an error if the labels are of single items."""
     if labels.offsets is None:
         raise OptionError(
             f"{name} is for sequences: tags of the tokens of sentences. These labels are of single items; "

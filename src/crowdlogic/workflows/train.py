@@ -421,7 +421,7 @@ def _label_notices(options: TrainOptions, labels: CrowdLabels, corpus: Corpus) -
         )
     if find_labelling_functions(labels).any():
         yield (
-            "Most labels are of annotators who only ever give one class, as labelling functions do: "
+            "Most labels are by annotators who only give one class, such as labelling functions: "
             "the fit takes into account when they abstain (annotators: abstaining)."
         )
     has_labels = np.zeros(len(labels.items), dtype=bool)

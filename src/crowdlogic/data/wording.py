@@ -86,3 +86,8 @@ def _cell(value: Any) -> str:
         return ""
     text = f"{value:.3f}" if isinstance(value, float) else str(value)
     return escape(text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 3]}...")
+
+
+def pluralise_votes(count: float) -> str:
+    """Return a number of independent votes in words, such as 4.8 votes."""
+    return "one vote" if count < 1.05 else f"{count:.1f} votes" if count < 9.95 else f"{count:.0f} votes"

@@ -20,7 +20,7 @@ from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.labels import CrowdLabels, find_codes
 from crowdlogic.data.names import as_text, find
 from crowdlogic.data.reading import read_table, write_estimate
-from crowdlogic.data.wording import list_names, percent, pluralise
+from crowdlogic.data.wording import list_names, percent, pluralise, pluralise_votes
 from crowdlogic.errors import DataError, LabelError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.workflows.inputs import (
@@ -178,7 +178,8 @@ class PanelResult:
     def sentences(self) -> list[str]:
         """Return the findings, one sentence each."""
         found, names = self.found, self.names
-        said = [f"{pluralise(len(names), 'judge')}, worth about {_votes(found.calibration.effective_votes or 0.0)}."]
+        worth = pluralise_votes(found.calibration.effective_votes or 0.0)
+        said = [f"{pluralise(len(names), 'judge')}, worth about {worth}."]
         group = found.similarity.group
         for g in np.unique(group):
             members = [names[j] for j in np.flatnonzero(group == g)]
@@ -488,11 +489,6 @@ def _similar_names(labels: CrowdLabels) -> list[str]:
     return (
         [f"Annotators whose names differ in case or spaces only are kept apart: {list_names(twice)}."] if twice else []
     )
-
-
-def _votes(count: float) -> str:
-    """Return a number of votes in words."""
-    return "one vote" if count < 1.05 else f"{count:.1f} votes" if count < 9.95 else f"{count:.0f} votes"
 
 
 def _and(names: list[str]) -> str:

@@ -10,6 +10,7 @@ import pytest
 from tests.report.small_crowds import context_of, estimate_with, inputs_by, small_inputs
 
 from crowdlogic.confidence.annotator_verdicts import ConfusionStatistics, FlagKind, annotator_table
+from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_crowd, simulate_labels, simulate_ner
@@ -33,6 +34,21 @@ def found_in(labels: CrowdLabels, *, method: str = "dawid-skene", most: int = 20
 
 def by_name(found: AnnotatorFindings) -> dict[str, AnnotatorRow]:
     return {row.name: row for row in found.rows}
+
+
+@pytest.mark.parametrize(("copies", "said"), [(3, True), (0, False)])
+def test_annotators_who_share_mistakes_are_counted_in_votes(copies: int, said: bool) -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(2, size=400)
+    given = [np.where(rng.random(400) < 0.75, truth, 1 - truth) for _ in range(6)]
+    given += [np.where(rng.random(400) < 0.03, 1 - given[0], given[0]) for _ in range(copies)]
+    rows = [(f"i{i}", f"j{j}", str(one[i])) for j, one in enumerate(given) for i in range(400)]
+    labels = from_frame(pl.DataFrame(rows, schema=["item", "annotator", "label"], orient="row"))
+    inputs = inputs_from_estimate(infer_calibrated(truth_method("pool"), labels), labels)
+
+    sentences = [one.text for one in compute_annotators(context_of(inputs)).findings]
+
+    assert any(f"The {6 + copies} annotators are worth about " in text for text in sentences) is said
 
 
 def test_who_overlooks_most_spans_is_named_with_the_share() -> None:

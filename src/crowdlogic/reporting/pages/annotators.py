@@ -23,7 +23,7 @@ from crowdlogic.confidence.annotator_verdicts import (
 )
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.wording import list_names, percent, pluralise, shorten_name
+from crowdlogic.data.wording import list_names, percent, pluralise, pluralise_votes, shorten_name
 from crowdlogic.metrics.agreement import pairwise_agreement
 from crowdlogic.metrics.spans import SpanErrors
 from crowdlogic.numerics.arrays import sum_by
@@ -411,6 +411,8 @@ MOST_CONFUSIONS = 3
 """Confusions that are shown of an annotator."""
 LEAST_CONFUSIONS = 0.5
 """Minimum expected number of times for a confusion to be shown."""
+SHARED_VOTES = 0.85
+"""Share of independent votes per annotator below which it is reported how many votes all of them are worth."""
 
 
 def compute_annotators(context: Context) -> AnnotatorFindings:
@@ -443,7 +445,7 @@ def compute_annotators(context: Context) -> AnnotatorFindings:
         against_gold=bool(inputs.known.any()),
         has_times=verdicts.drift is not None,
         by_others=verdicts.scores.is_leave_one_out,
-        findings=sort_by_importance(_findings(verdicts, order)),
+        findings=sort_by_importance([*_findings(verdicts, order), *_votes_finding(inputs)]),
     )
 
 
@@ -567,6 +569,16 @@ def _closer_look_finding(verdicts: AnnotatorVerdicts, others: list[int]) -> Iter
     if len(named) > 1:
         text = f"{len(named):,} annotators of {len(verdicts.confusion.names):,} deserve a closer look: "
         yield ReportFinding(f"{text}{list_names(named)}.", Urgency.look, importance=60, is_collective=True)
+
+
+def _votes_finding(inputs: ReportInputs) -> Iterator[ReportFinding]:
+    """Yield how many independent votes the annotators are worth, if that is clearly less than their number."""
+    calibration, size = inputs.estimate.calibration, len(inputs.labels.annotators)
+    votes = None if calibration is None else calibration.effective_votes
+    if votes is None or votes > SHARED_VOTES * size:
+        return
+    text = f"The {size:,} annotators are worth about {pluralise_votes(votes)}: they share mistakes, or copy each other."
+    yield ReportFinding(text, Urgency.look, importance=58, is_collective=True)
 
 
 def _overlooked_findings(names: tuple[str, ...], found: SpanErrors) -> Iterator[ReportFinding]:

@@ -50,8 +50,9 @@ MEMBER_WEIGHT, MEMBER_PRECISION = 1.2, 8.0
 CONSENSUS_WEIGHT, CONSENSUS_PRECISION = 0.7, 4.0
 """Prior of the weight of the consensus of the scores."""
 BIAS_PRECISION = 2.0
-TEMPERATURE = 2.0
-"""Held-out log likelihoods are divided by it before they become weights: folds of one sample are not independent."""
+TEMPERATURE = 8.0
+"""Held-out log likelihoods are divided by it before they become weights. Those of one sample of gold differ by chance
+about as much as the scales do, so that all but clearly worse scales count."""
 LABEL_SCALES = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Prior standard deviations of w, without scores."""
 MAX_RANK = 300

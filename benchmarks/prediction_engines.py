@@ -30,6 +30,8 @@ from crowdlogic.learning.method import TrainingData
 RULE = "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)"
 WORDS = 20
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_THREADS"), "1")
+SAME_PRIORITY = {"RAY_worker_niceness": "0"}
+"""Ray lowers the priority of its workers by default, which matters if other jobs run on the machine."""
 
 
 def write_inputs(home: Path, size: int) -> None:
@@ -73,7 +75,10 @@ def run_command(home: Path, out: str, *words: str) -> tuple[float, int]:
     began, peak, ended = time.perf_counter(), 0, threading.Event()
     paths = os.pathsep.join(filter(None, [str(Path("src").resolve()), os.environ.get("PYTHONPATH", "")]))
     started = subprocess.Popen(
-        command, cwd=home, env={**os.environ, **ONE_THREAD, "PYTHONPATH": paths}, stderr=subprocess.DEVNULL
+        command,
+        cwd=home,
+        env={**os.environ, **ONE_THREAD, **SAME_PRIORITY, "PYTHONPATH": paths},
+        stderr=subprocess.DEVNULL,
     )
 
     def watch() -> None:

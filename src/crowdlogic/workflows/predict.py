@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
+from crowdlogic.classifiers.protocol import ChainClassifier
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.features import is_npz
@@ -142,11 +144,15 @@ def open_run(options: PredictOptions) -> tuple[Run, PredictOptions]:
 
 def answer_items(run: Run, corpus: Corpus, options: PredictOptions) -> Estimate:
     """Return the answers for items of the kind that the run learnt from."""
-    student = options.student
+    beliefs = run.predict(corpus, student=options.student, calibrated=options.calibrated)
+    if isinstance(run.classifier, ChainClassifier):  # the best path need not consist of the best tags
+        answer = run.learned.answer(corpus, student=options.student)
+    else:
+        answer = np.asarray(beliefs.argmax(axis=1), dtype=np.int32)
     return Estimate(
         method=f"{run.estimate.method} {find_predictor(run, options)}",
-        beliefs=run.predict(corpus, student=student, calibrated=options.calibrated),
-        answer=run.learned.answer(corpus, student=student),
+        beliefs=beliefs,
+        answer=answer,
         items=corpus.items,
         classes=run.estimate.classes,
         offsets=corpus.offsets,

@@ -209,23 +209,6 @@ def test_a_loaded_run_states_what_the_fit_stated(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.explain(item).added_up(), run.explain(item).added_up())
 
 
-def test_a_run_that_states_what_it_learnt_is_still_read(whole: Path, tmp_path: Path) -> None:
-    run = Path(shutil.copytree(whole / "done", tmp_path / "run"))
-    learnt = load_run(run).learned.epoch.q_f
-
-    def drop(table: pl.DataFrame) -> pl.DataFrame:
-        return table.with_columns(p_negative="mixed_negative", p_positive="mixed_positive").drop(pl.col("^mixed_.*$"))
-
-    edit(run, "labels.parquet", drop)
-    edit(run, CONFIG, without("confidence"))
-    found = load_run(run)
-
-    assert found.estimate.calibration is None
-    np.testing.assert_array_equal(found.estimate.beliefs, learnt)
-    np.testing.assert_array_equal(found.learned.epoch.q_f, learnt)
-    np.testing.assert_array_equal(found.explain(MADE.corpus.items[0]).q_f, learnt[:1])
-
-
 def test_the_damage_is_named(whole: Path, tmp_path: Path) -> None:
     said = {}
     for name, (file, change) in {

@@ -53,6 +53,22 @@ def test_a_signal_after_the_end_changes_no_exit_code() -> None:
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_in_code_run_by_an_extension_module_keeps_the_exit_code(name: str) -> None:
+    code = f"""
+import ctypes, sys
+from crowdlogic.cli.console import catch_termination
+catch_termination()
+run = ctypes.pythonapi.PyRun_String  # which numpy and others use while they are imported
+run.restype, run.argtypes = ctypes.py_object, [ctypes.c_char_p, ctypes.c_int, ctypes.py_object, ctypes.py_object]
+try:
+    run(b"import os, signal; os.kill(os.getpid(), signal.{name}); [None for _ in range(10**6)]", 257, {{}}, {{}})
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 7
+
+
 def test_the_command_is_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "argv", ["crowdlogic", "--version"])
 

@@ -35,15 +35,26 @@ _received: list[int] = []
 """Termination signals that this process received."""
 
 
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM.
+
+    CPython ends a process by SIGINT, whatever its exit code, once a plain KeyboardInterrupt has left Python code that an
+    extension module runs, even if the exception is handled later. It compares the exact class.
+    """
+
+
 def catch_termination() -> None:
     """Treat SIGTERM like Ctrl-C: partial files are removed, and one line says what is saved."""
 
     def interrupt(number: int, _: Any) -> None:
-        _received.append(number)
-        raise KeyboardInterrupt
+        if number == signal.SIGTERM:
+            _received.append(number)
+        raise Stopped
 
     with suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGTERM, interrupt)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # otherwise it is ignored, as under nohup
+            signal.signal(signal.SIGINT, interrupt)
 
 
 def interruption() -> tuple[str, int]:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,8 +55,8 @@ def test_a_signal_after_the_end_changes_no_exit_code() -> None:
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_a_signal_in_code_run_by_an_extension_module_keeps_the_exit_code(name: str) -> None:
-    code = f"""
+def test_a_signal_in_code_run_by_an_extension_module_keeps_the_exit_code(name: str, tmp_path: Path) -> None:
+    (tmp_path / "probe.py").write_text(f"""
 import ctypes, sys
 from crowdlogic.cli.console import catch_termination
 catch_termination()
@@ -65,8 +66,11 @@ try:
     run(b"import os, signal; os.kill(os.getpid(), signal.{name}); [None for _ in range(10**6)]", 257, {{}}, {{}})
 except KeyboardInterrupt:
     sys.exit(7)
-"""
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 7
+""")
+
+    done = subprocess.run([sys.executable, "-m", "probe"], cwd=tmp_path, check=False)
+
+    assert done.returncode == 7
 
 
 def test_the_command_is_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,7 +37,7 @@ PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
 PATIENCE = 300.0
 """Seconds that a command may take."""
 
-PART = re.compile(r"(^|/)\.[^/]+\.part(/|$)")
+PART = re.compile(r"(^|/)\.([^/]+\.part|crowdlogic-shards-[^/]+)(/|$)")
 """Temporary files, which SIGKILL may leave behind."""
 
 

@@ -38,8 +38,8 @@ _received: list[int] = []
 class Stopped(KeyboardInterrupt):
     """Ctrl-C or SIGTERM.
 
-    CPython ends a process by SIGINT, whatever its exit code, once a plain KeyboardInterrupt has left Python code that an
-    extension module runs, even if the exception is handled later. It compares the exact class.
+    CPython ends a process by SIGINT, whatever its exit code, once a plain KeyboardInterrupt has left Python code that
+    an extension module runs, even if the exception is handled later. It compares the exact class.
     """
 
 

@@ -213,11 +213,11 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL(limits=ONE).fit(cl.data.documents(["u"], ["one"]), LABELS),
-        "Item 'v' has labels but no text (1 such items). Add the items to the corpus, or select the labels of the items that are in it.",
+        "Item 'v' has labels but no text (1 such items). Add the items to the corpus, or select the labels of its items.",
     ),
     (
         lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, SENTENCES),
-        "Item 's' has labels but no text (1 such items). Add the items to the corpus, or select the labels of the items that are in it.",
+        "Item 's' has labels but no text (1 such items). Add the items to the corpus, or select the labels of its items.",
     ),
     (lambda: cl.TrainingLimits(epochs=0), "epochs and patience must be at least 1, got 0 and 5."),
     (lambda: LEARNED.predict("one text"), "'one text' is one text where a list of items is expected. Write [text]."),

@@ -87,7 +87,10 @@ def test_the_module_runs_as_a_command() -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["aggregate", "no.csv", "-o", "o.csv"], "crowdlogic: no.csv: no such file. Beside it are: bad.csv, l.csv.\n"),
+        (
+            ["aggregate", "no.csv", "-o", "o.csv"],
+            "crowdlogic: no.csv: no such file. The folder contains: bad.csv, l.csv.\n",
+        ),
         (
             ["aggregate", "bad.csv", "-o", "o.csv"],
             "crowdlogic: bad.csv, row 3: 2 fields where the header has 3. Correct the row; a field that holds ',' or a line break must be quoted.\n",
@@ -161,7 +164,7 @@ def test_what_a_packed_file_may_unpack_to_is_an_option(run: Run, monkeypatch: py
     done = run("--max-unpacked", "1M", "aggregate", "l.csv.gz", "-o", "t.csv")
 
     assert (refused.code, nonsense.code, done.code) == (2, 2, 0)
-    assert "l.csv.gz: unpacks to more than 10 bytes" in refused.err
+    assert "l.csv.gz: decompresses to more than 10 bytes" in refused.err
     assert (
         nonsense.err
         == "crowdlogic: --max-unpacked: 'many' is not a size. Write a number of bytes, such as 500M or 8G.\n"

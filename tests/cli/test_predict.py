@@ -148,7 +148,7 @@ def test_gold_of_other_classes_is_not_scored_and_the_items_are_answered(run: Run
         ),
         (
             ["predict", "model", "no.csv", "-o", "p.csv"],
-            "no.csv: no such file. Beside it are: gold.csv, items.csv, labels.csv, test.csv.",
+            "no.csv: no such file. The folder contains: gold.csv, items.csv, labels.csv, test.csv.",
         ),
         (["predict", "model", "test.csv", "-o", "/proc/p.csv"], "/proc/p.csv: "),
         (["predict", "model", "test.csv", "-o", "p.xyz"], "p.xyz: the suffix '.xyz' says no format."),

@@ -164,7 +164,7 @@ def test_tagged_sentences_alone_become_a_report_too(run: Run) -> None:
     [
         (
             ["no.csv"],
-            "crowdlogic: no.csv: no such file. Beside it are: l.csv.\n",
+            "crowdlogic: no.csv: no such file. The folder contains: l.csv.\n",
         ),
         (
             ["l.csv", "--labels", "l.csv"],

@@ -77,7 +77,7 @@ def test_classes_only_one_side_knows_are_joined() -> None:
         (
             answers(["u"], ["x"]),
             Answers(pl.Series(["u"]), ("x",), np.array([0]), offsets=np.array([0, 1])),
-            "the answers holds documents and the answers holds tagged sentences. Give two of one kind.",
+            "the answers contains documents, but the answers contains tagged sentences. Give files of one kind.",
         ),
         (
             Answers(pl.Series(["s"]), ("O",), np.array([0, 0]), offsets=np.array([0, 2])),

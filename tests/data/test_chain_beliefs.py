@@ -95,5 +95,5 @@ def test_rules_join_a_chain_once() -> None:
     tables = np.zeros((1, 3, 3))
     scores = random_scores().join(np.zeros((5, 3)), tables, np.zeros(5, dtype=int), start=None)
 
-    with pytest.raises(OptionError, match=r"^This chain has potentials of neighbours already\.$"):
+    with pytest.raises(OptionError, match=r"^This chain already has potentials of neighbours\.$"):
         scores.join(np.zeros((5, 3)), tables, None, start=None)

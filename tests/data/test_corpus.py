@@ -46,7 +46,7 @@ def test_sentences_are_aligned_token_by_token() -> None:
         (
             from_dict({"u": {"a": "x"}, "v": {"a": "x"}}),
             documents(["u"], ["t"]),
-            "Item 'v' has labels but no text (1 such items). Add the items to the corpus, or select the labels of the items that are in it.",
+            "Item 'v' has labels but no text (1 such items). Add the items to the corpus, or select the labels of its items.",
         ),
         (
             from_sequences([("s", "a", ["O", "O"])]),
@@ -56,7 +56,7 @@ def test_sentences_are_aligned_token_by_token() -> None:
         (
             from_dict({"u": {"a": "x"}}),
             sentences(["u"], [["Hi"]]),
-            "The labels are of documents, the corpus holds sequences. Give both of one kind.",
+            "The labels are of documents, but the corpus contains sequences. Give both of the same kind.",
         ),
     ],
 )

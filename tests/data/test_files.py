@@ -145,7 +145,7 @@ def test_a_gzip_file_of_several_members_is_read_whole() -> None:
 def test_a_gzip_file_cut_short_is_damaged(cut: int) -> None:
     raw = gzip.compress(np.random.default_rng(0).bytes(3_000_000))
 
-    with pytest.raises(FormatError, match=r"^f: the gzip file is damaged \(.+\)\. Fetch or pack it again\.$"):
+    with pytest.raises(FormatError, match=r"^f: the gzip file is damaged \(.+\)\. Fetch or compress it again\.$"):
         gunzip(raw[:-cut], "f")
     with pytest.raises(FormatError, match="damaged"):
         gunzip(raw + b"x" * cut, "f")
@@ -163,7 +163,7 @@ def test_a_gzip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatc
     tracemalloc.stop()
     assert peak < 60_000_000
     assert str(caught.value) == (
-        f"{path}: unpacks to more than 20 MiB, which is the limit for a file of its size. If you trust it, raise the "
+        f"{path}: decompresses to more than 20 MiB, the limit for a file of its size. If you trust it, raise the "
         f"limit: crowdlogic --max-unpacked 8G, or CROWDLOGIC_MAX_UNPACKED=8G."
     )
 
@@ -178,7 +178,7 @@ def test_a_bomb_in_a_zip_archive_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 
     with zipfile.ZipFile(packed) as archive:
         assert read_member(archive, "small", packed_size=size, name="z") == b"content"
-        with pytest.raises(FormatError, match=r"^z: unpacks to more than 20 MiB"):
+        with pytest.raises(FormatError, match=r"^z: decompresses to more than 20 MiB"):
             read_member(archive, "bomb", packed_size=size, name="z")
 
 
@@ -196,7 +196,7 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     write_folder(tmp_path / "new", {"a.json": b"1", "sub/b.json": b"2"})
 
     assert (tmp_path / "new" / "sub" / "b.json").read_bytes() == b"2"
-    with pytest.raises(OptionError, match="is there already"):
+    with pytest.raises(OptionError, match="already exists"):
         write_folder(tmp_path / "new", {"a.json": b"3"})
     with pytest.raises(TypeError):
         write_folder(tmp_path / "broken", {"a.json": b"1", "b.json": None})  # type: ignore[dict-item]
@@ -307,9 +307,11 @@ def test_a_missing_file_is_told_with_those_of_its_kind(tmp_path: Path) -> None:
     for name in ("a.rules", "labels.csv", "z.jsonl"):
         (tmp_path / name).touch()
 
-    with pytest.raises(MissingDataError, match=r"no such file\. Beside it are: labels\.csv\.$"):
+    with pytest.raises(MissingDataError, match=r"no such file\. The folder contains: labels\.csv\.$"):
         require_file(tmp_path / "q.csv")
-    with pytest.raises(MissingDataError, match=r"no such file\. Beside it are: a\.rules, labels\.csv, z\.jsonl\.$"):
+    with pytest.raises(
+        MissingDataError, match=r"no such file\. The folder contains: a\.rules, labels\.csv, z\.jsonl\.$"
+    ):
         require_file(tmp_path / "q.parquet")
 
 

@@ -39,7 +39,7 @@ def test_a_folder_and_a_zip_file_have_the_same_members(tmp_path: Path) -> None:
 def test_a_member_that_leads_out_is_refused(name: str, tmp_path: Path) -> None:
     path = pack(tmp_path / "f.zip", {name: b"1"})
 
-    with pytest.raises(FormatError, match="leads out of the zip file"):
+    with pytest.raises(FormatError, match="points outside of the zip file"):
         _ = open_folder(path).names
 
 
@@ -47,9 +47,9 @@ def test_a_zip_bomb_is_refused_before_and_while_it_is_read(tmp_path: Path, monke
     path = pack(tmp_path / "f.zip", {"a": bytes(10_000_000)})
     monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "1M")
 
-    with pytest.raises(FormatError, match="unpacks to more than 1 MiB"):
+    with pytest.raises(FormatError, match="decompresses to more than 1 MiB"):
         _ = open_folder(path).names
-    with pytest.raises(FormatError, match=r"f\.zip: a: unpacks to more than 1 MiB"):
+    with pytest.raises(FormatError, match=r"f\.zip: a: decompresses to more than 1 MiB"):
         open_folder(path).read("a")
 
 
@@ -96,7 +96,7 @@ def test_a_member_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(FormatError) as refused:
         open_folder(path).read("train.json")
 
-    assert str(refused.value) == f"{path}: no member 'train.json' in it. Pack the export again."
+    assert str(refused.value) == f"{path}: contains no member 'train.json'. Compress the export again."
 
 
 def test_a_member_without_a_name_is_refused(tmp_path: Path) -> None:
@@ -110,5 +110,5 @@ def test_a_member_without_a_name_is_refused(tmp_path: Path) -> None:
     damaged[-10:-6] = (len(damaged) - 22 - at).to_bytes(4, "little")  # the size of the directory
     (tmp_path / "x.zip").write_bytes(bytes(damaged))
 
-    with pytest.raises(FormatError, match="leads out of the zip file"):
+    with pytest.raises(FormatError, match="points outside of the zip file"):
         list(open_folder(tmp_path / "x.zip").names)

@@ -47,7 +47,7 @@ def test_sizes_are_described_in_words() -> None:
 def test_only_what_exceeds_the_limit_is_refused() -> None:
     require_unpackable(10, 10, "f")
 
-    with pytest.raises(FormatError, match=r"^f: unpacks to more than 10 bytes"):
+    with pytest.raises(FormatError, match=r"^f: decompresses to more than 10 bytes"):
         require_unpackable(11, 10, "f")
 
 

@@ -142,27 +142,27 @@ def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
         (
             "e.csv.gz",
             gzip.compress(b"item,annotator,label\nu,a,x\n", mtime=0)[:-9],
-            "e.csv.gz: the gzip file is damaged (Compressed file ended before the end-of-stream marker was reached). Fetch or pack it again.",
+            "e.csv.gz: the gzip file is damaged (Compressed file ended before the end-of-stream marker was reached). Fetch or compress it again.",
         ),
         ("e.parquet", "PAR1 not really", None),
-        ("e.jsonl", "", "e.jsonl: the file is empty. Give one JSON object a line."),
+        ("e.jsonl", "", "e.jsonl: the file is empty. Give one JSON object per line."),
         (
             "e.jsonl",
             '{"item": 1, "annotator": "a", "label": "x"}\n\n{"item": 2,\n',
-            "e.jsonl, line 3: not JSON (Expecting property name enclosed in double quotes: line 1 column 12 (char 11)). Write one JSON object a line.",
+            "e.jsonl, line 3: not JSON (Expecting property name enclosed in double quotes: line 1 column 12 (char 11)). Write one JSON object per line.",
         ),
-        ("e.jsonl", "[1, 2]\n", "e.jsonl, line 1: a JSON list where an object is expected. Write one object a line."),
+        ("e.jsonl", "[1, 2]\n", "e.jsonl, line 1: expected an object, got a JSON list. Write one object per line."),
         (
             "e.jsonl",
             '{"item": 1, "annotator": "a", "label": true}\n{"item": 2, "annotator": "a", "label": 7}\n',
-            "e.jsonl: the field 'label' holds values of different types. Use one type throughout.",
+            "e.jsonl: the field 'label' contains values of different types. Use one type everywhere.",
         ),
         (
             "e.jsonl",
             '{"item": 1, "annotator": "a", "label": "x"}\n\n{"item": 1, "annotator": "a", "label": "y"}\n',
             'e.jsonl, line 3: annotator \'a\' labels item 1 again, with another label than in line 1. Say whether the first, the last or each counts: --duplicates first, last or keep (in Python duplicates="first", "last" or "keep").',
         ),
-        ("e.conll", "", "e.conll: the file is empty. CoNLL has a token and its tags on each line."),
+        ("e.conll", "", "e.conll: the file is empty. Each line of CoNLL has a token and its tags."),
         (
             "e.conll",
             "Ann O\nLee O O\n",
@@ -224,7 +224,7 @@ def test_ner_labels_are_the_same_in_both_files(data_root: Path) -> None:
             {},
             "c.conll, line 1: an annotator is named twice. Name each column once.",
         ),
-        ("c.conll", "a O\n", {"wide": True}, "wide: CoNLL has a column per annotator as it is. Leave --wide out."),
+        ("c.conll", "a O\n", {"wide": True}, "wide: CoNLL always has a column per annotator. Leave --wide out."),
         (
             "l.csv",
             CSV,

@@ -87,5 +87,5 @@ def test_no_spans_and_tokens_without_an_answer() -> None:
 def test_documents_have_no_spans() -> None:
     labels = from_dict({"u": {"a": "x"}})
 
-    with pytest.raises(CorpusError, match=r"Spans need tagged sentences; these items are documents\."):
+    with pytest.raises(CorpusError, match=r"Spans require tagged sentences, but these items are documents\."):
         span_confidence(make_estimate(labels, "test", np.ones((1, 1))))

@@ -249,7 +249,7 @@ def test_a_bomb_in_an_npz_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "v.npz").write_bytes(npz({"words.npy": NAMES, "vectors.npy": npy(np.zeros((2, 2_000_000)))}))
     monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "20M")
 
-    with pytest.raises(FormatError, match="unpacks to more than 20 MiB"):
+    with pytest.raises(FormatError, match="decompresses to more than 20 MiB"):
         read_vectors(tmp_path / "v.npz")
 
 

@@ -109,7 +109,7 @@ def test_sentences_survive_a_file(tmp_path: Path, suffix: str) -> None:
 def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path) -> None:
     corpus = sentences(["s1"], [["New York"]], gold=[["B-X"]])
 
-    with pytest.raises(ValueError, match="holds white space, which CoNLL cannot"):
+    with pytest.raises(ValueError, match="contains white space, which CoNLL does not support"):
         write_corpus(tmp_path / "c.conll", corpus)
 
     assert list(tmp_path.iterdir()) == []

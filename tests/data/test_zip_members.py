@@ -52,7 +52,7 @@ def test_damage_is_one_line(tmp_path: Path, place: int) -> None:
     (tmp_path / "z.zip").write_bytes(raw)
 
     with pytest.raises(
-        FormatError, match=r"z\.zip: a\.json: the zip file cannot be read \(.*\)\. Pack or fetch it again\."
+        FormatError, match=r"z\.zip: a\.json: the zip file cannot be read \(.*\)\. Compress or fetch it again\."
     ):
         open_folder(tmp_path / "z.zip").read("a.json")
 
@@ -70,5 +70,5 @@ def test_what_a_member_unpacks_to_is_limited(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "z.zip").write_bytes(pack_with_zstandard("a.json", bytes(10_000_000), said_size=10))
     monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "1M")
 
-    with pytest.raises(FormatError, match="unpacks to more than"):
+    with pytest.raises(FormatError, match="decompresses to more than"):
         open_folder(tmp_path / "z.zip").read("a.json")

@@ -148,5 +148,5 @@ def test_files_without_usable_features_are_refused(folder: Path) -> None:
         read_featured_items("unnamed.npz", None)
     with pytest.raises(FormatError, match=r"is not an npz file of plain arrays"):
         read_featured_items("objects.npz", None)
-    with pytest.raises(CrowdLogicError, match=r"no column fits --features 'g\*'"):
+    with pytest.raises(CrowdLogicError, match=r"no column matches --features 'g\*'"):
         read_featured_items("train.csv", "g*")

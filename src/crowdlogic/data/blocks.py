@@ -1,13 +1,12 @@
-"""Blocks of labels as plain arrays, and the two operations by which methods reach them.
+"""Blocks of labels as plain arrays, and the operations by which methods access them.
 
-    s, states = blocks.sum(step, p)      # statistics of all blocks, added in the order of the blocks
+    s, states = blocks.sum(step, p)      # statistics, summed over all blocks in order
     q = blocks.concat(step, p)["q"]      # arrays by unit, collected from all blocks
 
-A step takes one block (here: `Shard`), the parameters that all blocks share and the arrays that belong to the block's
-units; it returns statistics and new arrays by unit. Engines know where the blocks are (in memory, in files, on other
-machines): this module has the engine of one process, `extensions/scale` has the others. Since statistics are added in a
-fixed order, the number of threads does not change the result. Convergence, checkpoints and progress are in
-`truth/fitting.py`.
+A step takes one block (here: `Shard`), parameters shared by all blocks, and the state of the block's units; it returns
+statistics and a new state. Engines hold the blocks (in memory, in files, on other machines): this module contains the
+engine for one process, `extensions/scale` the others. Since statistics are added in a fixed order, the number of
+threads does not change the result. Convergence, checkpoints and progress are in `truth/fitting.py`.
 
 Axes: i unit.
 """
@@ -34,9 +33,9 @@ from crowdlogic.data.names import Classes
 from crowdlogic.errors import LabelError, OptionError, name_list
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
 
-# A shard: the labels of a run of units, as plain arrays that can be sent anywhere.
+# A shard contains the labels of consecutive units as plain arrays, which can be sent to other processes.
 #
-# Codes are as narrow as they can be: 16 bits where they fit, so that a pass reads few bytes per label.
+# Codes have 16 bits if possible, so that a pass reads few bytes per label.
 #
 # Axes: i unit, j annotator, n given label, s sequence.
 
@@ -44,7 +43,7 @@ Codes: TypeAlias = NDArray[np.integer[Any]]
 """Codes of any width."""
 
 UNKNOWN = -1
-"""In fixed[i]: the class of unit i is not known."""
+"""Value of fixed[i] if the class of unit i is unknown."""
 
 NARROW = np.uint16
 """Codes up to 65,535 take two bytes."""
@@ -60,17 +59,17 @@ def _no_ints() -> Ints:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Shard:
-    """The labels of a run of units.
+    """Labels of consecutive units.
 
     Attributes:
-        first: The first unit of the run.
-        starts: starts[i], the first row of the run's i-th unit; one entry more than there are units.
+        first: The first unit.
+        starts: starts[i], the first row of the i-th unit; one entry more than there are units.
         annotator: annotator[row].
         label: label[row]; with partial labels, "not n" is the code n + the number of classes.
-        weight: weight[row]; empty when all are 1.
-        fixed: fixed[i], the class that a unit is known to be of, or UNKNOWN; empty when none is known.
-        times: times[i], for how many units with the same labels the i-th stands; empty when each is one.
-        offsets: offsets[s], the first unit of the run's s-th sequence; one entry more than there are; empty without.
+        weight: weight[row]; empty if all are 1.
+        fixed: fixed[i], the known class of the i-th unit, or UNKNOWN; empty if none is known.
+        times: times[i], the number of units with equal labels that the i-th unit represents; empty if all are 1.
+        offsets: offsets[s], the first unit of the s-th sequence, and the end; empty for documents.
     """
 
     first: int
@@ -84,17 +83,17 @@ class Shard:
 
     @property
     def n_units(self) -> int:
-        """Number of units of the run."""
+        """Number of units."""
         return len(self.starts) - 1
 
     @property
     def units(self) -> slice:
-        """The positions of the run's units among all units."""
+        """Positions of these units among all units."""
         return slice(self.first, self.first + self.n_units)
 
     @property
     def unit(self) -> Ints:
-        """unit[row], counted from the first of the run."""
+        """unit[row], counted from the first unit of the shard."""
         return np.repeat(np.arange(self.n_units), np.diff(self.starts))
 
     @property
@@ -112,7 +111,7 @@ class Shard:
         return np.asarray(self.annotator.astype(np.int64) * n_codes + self.label)
 
     def row_weights(self) -> Floats | None:
-        """Return weight[row], times the number of units that the row's unit stands for; None when all are 1."""
+        """Return weight[row], times the number of units that the row's unit represents; None if all are 1."""
         weight = self.weight if len(self.weight) else None
         if not len(self.times):
             return weight
@@ -120,19 +119,19 @@ class Shard:
         return times if weight is None else times * weight
 
     def unit_sum(self, values: Floats) -> Floats:
-        """Return the sum of values[i, ...] over the units that have labels, each as often as it stands for."""
+        """Return the sum of values[i, ...] over the units with labels, multiplied by times[i]."""
         labelled = self.labelled
         if not len(self.times):
             return np.asarray(values[labelled].sum(axis=0))
         return np.asarray(self.times[labelled] @ values[labelled])
 
     def narrow(self) -> Shard:
-        """Return the same shard with codes of 16 bits where they fit, else of 32."""
+        """Return the same shard with codes of 16 bits if they fit, otherwise of 32 bits."""
         return replace(self, annotator=narrow_codes(self.annotator), label=narrow_codes(self.label))
 
 
 def narrow_codes(codes: Codes) -> Codes:
-    """Return the codes in 16 bits where they fit, else in 32; the same array if it is so already."""
+    """Return the codes in 16 bits if they fit, otherwise in 32; the same array if nothing changes."""
     if codes.dtype == NARROW:
         return codes
     fits = codes.max(initial=0) <= np.iinfo(NARROW).max
@@ -149,16 +148,16 @@ def make_shard(
     weight: Floats | None = None,
     times: Floats | None = None,
 ) -> Shard:
-    """Return a shard from columns that are sorted by unit.
+    """Create a shard from columns that are sorted by unit.
 
     Args:
-        unit: unit[row], counted from the first of the run.
+        unit: unit[row], counted from the first unit of the shard.
         annotator: annotator[row].
         label: label[row].
-        n_units: Number of units of the run.
-        first: The first unit of the run among all units.
-        weight: weight[row]; None when all are 1.
-        times: times[i], for how many units the i-th stands; None when each is one.
+        n_units: Number of units.
+        first: Position of the first unit among all units.
+        weight: weight[row]; None if all are 1.
+        times: times[i], the number of units that the i-th unit represents; None if all are 1.
     """
     counts = sum_by(unit, n_units).astype(np.int64)
     return Shard(
@@ -175,28 +174,28 @@ Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 """Arrays by name."""
 
 State: TypeAlias = dict[str, Floats]
-"""The parameters of a fit by name. They are complete: random numbers are only drawn for the first ones."""
+"""Parameters of a fit by name. They determine the rest of the fit: only the initial parameters are random."""
 
 States: TypeAlias = Any
-"""Data on the units of each shard, stored with the shard; only the engine that made it can read it."""
+"""State of the units of each shard, stored with the shard; only its engine can read it."""
 
 
 class Step(Protocol):
-    """One pass over a block: a function or a frozen dataclass of options, so that it can be sent to other processes."""
+    """Protocol for one pass over a block: a function, or a frozen dataclass of options that is sent to processes."""
 
     def __call__(self, block: Shard, parameters: Arrays, state: Arrays, /) -> tuple[Arrays, Arrays]:
-        """Return statistics, which are added over all blocks, and the block's new state. Arguments are not changed.
+        """Return statistics, which are summed over all blocks, and the block's new state. Arguments are not changed.
 
         Args:
-            block: The labels of a run of units.
-            parameters: Arrays that all blocks share, such as log_table[j, n, z].
-            state: Arrays that belong to the block's units, such as ease[i], with the units as first axis.
+            block: Labels of consecutive units.
+            parameters: Arrays shared by all blocks, such as log_table[j, n, z].
+            state: Arrays of the block's units, such as ease[i], with units as first axis.
         """
         ...
 
 
 class Engine(Protocol):
-    """Labels in blocks, wherever these are, and steps over them."""
+    """Protocol for engines: labels in blocks, in any location, and steps over them."""
 
     @property
     def n_units(self) -> int:
@@ -220,7 +219,7 @@ class Engine(Protocol):
 
     @property
     def n_codes(self) -> int:
-        """Number of codes that labels have: the classes and, with partial labels, their complements."""
+        """Number of label codes: the classes and, with partial labels, their complements."""
 
     @property
     def partial(self) -> bool:
@@ -231,36 +230,36 @@ class Engine(Protocol):
         """Whether to use the compiled kernels; None decides by size."""
 
     def sum(self, step: Step, parameters: Arrays, states: States = None) -> tuple[Arrays, States]:
-        """The counts of all shards, added in their order, and the new states; those that are given stay as they are."""
+        """Return the counts of all shards, summed in order, and the new states; the given states do not change."""
 
     def concat(self, step: Step, parameters: Arrays, states: States = None) -> Arrays:
         """Return the new states of all blocks as arrays with all units as first axis."""
 
     def stream(self, step: Step, parameters: Arrays, states: States = None) -> Iterator[tuple[slice, Arrays]]:
-        """Return the new state of each shard, and which units it is of; in the order of the units."""
+        """Yield the new state of each shard and its units, in the order of the units."""
 
     def scatter(self, arrays: Arrays) -> States:
-        """Return states from arrays with all units as first axis."""
+        """Create states from arrays with all units as first axis."""
 
     def gather(self, states: States) -> Arrays:
-        """Return arrays with all units as first axis from states."""
+        """Collect states into arrays with all units as first axis."""
 
     def digest(self) -> str:
-        """Return a fingerprint of the labels, by which a checkpoint knows its fit."""
+        """Return a fingerprint of the labels, which identifies the fit of a checkpoint."""
 
 
 def add_counts(total: Arrays, more: Arrays) -> dict[str, NDArray[Any]]:
-    """Return the counts of two shards together."""
+    """Return the sum of the counts of two shards."""
     return {name: np.asarray(total[name] + more[name]) for name in total}
 
 
-# Fingerprints of what a fit depends on: two fits with the same digests take the same steps.
+# Fingerprints of the inputs of a fit: fits with equal digests have equal results.
 
 SIZE = 16
-"""Bytes of a digest."""
+"""Length of a digest in bytes."""
 
 NOTHING = "none"
-"""The digest of something that was not given."""
+"""Digest of a missing input."""
 
 
 def digest(*parts: Any) -> str:
@@ -295,7 +294,7 @@ def labels_digest(labels: CrowdLabels) -> str:
 
 
 def _partial(labels: CrowdLabels) -> tuple[Bools, ...]:
-    """Return which labels are partial, where there are any."""
+    """Return which labels are partial; None if all are complete."""
     return () if labels.negated is None else (labels.negated,)
 
 
@@ -315,7 +314,7 @@ def fit_digest(
     anchors: Mapping[Any, Any] | None = None,
     corpus: Corpus | None = None,
 ) -> str:
-    """Inputs of a fit of a truth method: its options, the labels, its start, known truths and words."""
+    """Return a digest of the inputs of a fit: options, labels, start, known truths and words."""
     return digest(
         repr(method),
         [str(name) for name in labels.classes],
@@ -326,9 +325,9 @@ def fit_digest(
     )
 
 
-# Labels in shards, in this process: the engine of one machine, in threads.
+# The local engine: labels in shards, processed by threads of this process.
 #
-# A table in memory is one shard, or one per thread; a coded folder is read shard by shard, one per thread at a time
+# A table in memory is one shard, or one per thread; an encoded folder is read shard by shard, one per thread at a time
 # (`extensions/scale/coded_files.py`). Shards are cut between units and between sequences, never inside one.
 #
 # Axes: i unit, j annotator, n given label.
@@ -341,18 +340,18 @@ LocalStates = tuple[Arrays, ...]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Shards:
-    """A table of labels, part by part: the `Engine` of this process.
+    """Local engine: a table of labels in shards.
 
     Attributes:
-        parts: The shards, in the order of their units; each is asked for once per sweep, so they may be read on demand.
-        n_units: Number of units in all.
+        parts: The shards, in the order of their units. Each is accessed once per pass, so they may be read on demand.
+        n_units: Total number of units.
         n_annotators: Number of annotators.
         classes: The classes.
-        n_labels: Number of labels in all.
-        threads: Number of shards processed at once.
+        n_labels: Total number of labels.
+        threads: Number of shards processed at a time.
         compiled: Whether to use the compiled kernels; None decides by size.
         partial: Whether some labels are partial (`annotators/label_sums.py`).
-        fingerprint: A fingerprint of the labels where it is known already; else it is taken from the shards.
+        fingerprint: Fingerprint of the labels, if known; otherwise it is computed from the shards.
     """
 
     parts: Sequence[Shard]
@@ -367,7 +366,7 @@ class Shards:
 
     @property
     def n_codes(self) -> int:
-        """Number of codes that labels have: the classes and, with partial labels, their complements."""
+        """Number of label codes: the classes and, with partial labels, their complements."""
         return 2 * len(self.classes) if self.partial else len(self.classes)
 
     @property
@@ -376,11 +375,11 @@ class Shards:
         return len(self.classes)
 
     def map(self, work: Callable[[Shard], Result]) -> list[Result]:
-        """Apply a function to each shard; the results in the order of the shards."""
+        """Apply a function to each shard and return the results in order."""
         return list(self._each(lambda at: work(self.parts[at])))
 
     def sum(self, step: Step, parameters: Arrays, states: LocalStates | None = None) -> tuple[Arrays, LocalStates]:
-        """Return the counts of all shards, added in their order, and the new states."""
+        """Return the counts of all shards, summed in order, and the new states."""
         total: Arrays | None = None
         kept = []
         for counts, state in self._each(lambda at: step(self.parts[at], parameters, states[at] if states else {})):
@@ -395,7 +394,7 @@ class Shards:
     def stream(
         self, step: Step, parameters: Arrays, states: LocalStates | None = None
     ) -> Iterator[tuple[slice, Arrays]]:
-        """Yield the new state of each shard, and which units it is of; in the order of the units."""
+        """Yield the new state of each shard and its units, in the order of the units."""
 
         def work(at: int) -> tuple[slice, Arrays]:
             shard = self.parts[at]
@@ -404,11 +403,11 @@ class Shards:
         yield from self._each(work)
 
     def scatter(self, arrays: Arrays) -> LocalStates:
-        """Return states from arrays with all units as first axis, without a copy."""
+        """Create states from arrays with all units as first axis, without a copy."""
         return tuple({name: array[units] for name, array in arrays.items()} for units in self._runs())
 
     def gather(self, states: LocalStates) -> dict[str, NDArray[Any]]:
-        """Return arrays with all units as first axis from states."""
+        """Collect states into arrays with all units as first axis."""
         if len(states) == 1:
             return dict(states[0])
         return {name: np.concatenate([state[name] for state in states]) for name in states[0]}
@@ -420,12 +419,12 @@ class Shards:
         return digest(own, [str(name) for name in self.classes], self.n_units, self.n_annotators)
 
     def _runs(self) -> list[slice]:
-        """Return the units of each shard, without reading any that is on disk."""
+        """Return the range of units of each shard, without reading shards from disk."""
         known: Callable[[], list[slice]] | None = getattr(self.parts, "runs", None)
         return [part.units for part in self.parts] if known is None else known()
 
     def _each(self, work: Callable[[int], Result]) -> Iterator[Result]:
-        """Yield work(0), work(1), ... in this order; several at once where there are threads, but never far ahead."""
+        """Yield work(0), work(1), ... in order; with threads, several are computed at once."""
         size = len(self.parts)
         if self.threads == 1 or size == 1:
             yield from map(work, range(size))
@@ -439,7 +438,7 @@ class Shards:
 
 
 MANY = 1_000_000
-"""From this many labels on, two threads work unless another number is given."""
+"""Minimum number of labels for using two threads by default."""
 
 
 def make_shards(
@@ -450,14 +449,14 @@ def make_shards(
     compiled: bool | None = None,
     partial: bool = False,
 ) -> Shards:
-    """Return a table in memory as one shard per thread, without a copy of its columns where they are short.
+    """Return a table in memory as one shard per thread, without copying its columns if their codes are narrow.
 
     Args:
         labels: The labels.
-        threads: Number of threads; None for two from a million labels on, else one.
+        threads: Number of threads; None for two with a million labels or more, otherwise one.
         anchors: item -> true class.
         compiled: Whether to use the compiled kernels.
-        partial: Whether the caller can take partial labels; without it they are refused.
+        partial: Whether partial labels are supported; otherwise they raise an error.
     """
     if not partial:
         require_whole_labels(labels, "This method")
@@ -481,7 +480,7 @@ def make_shards(
 
 
 def _cuts(labels: CrowdLabels, starts: Ints, parts: int) -> list[int]:
-    """Return where to cut: before a unit (or a sequence), nearest to an equal number of labels per part."""
+    """Return the first unit of each part; parts have about equal numbers of labels and contain whole sequences."""
     goals = np.linspace(0, labels.n_labels, parts + 1)[1:-1]
     if labels.offsets is None:
         return [0, *np.searchsorted(starts, goals).tolist(), labels.n_units]
@@ -490,7 +489,7 @@ def _cuts(labels: CrowdLabels, starts: Ints, parts: int) -> list[int]:
 
 
 def _cut(labels: CrowdLabels, starts: Ints, fixed: Ints, begin: int, end: int) -> Shard:
-    """Return the shard of some units."""
+    """Return the shard of consecutive units."""
     rows, offsets = slice(int(starts[begin]), int(starts[end])), np.empty(0, dtype=np.int64)
     if labels.offsets is not None:  # those of the sequences among the units, counted from the first of these
         offsets = labels.offsets[(labels.offsets >= begin) & (labels.offsets <= end)] - begin
@@ -510,11 +509,11 @@ def _cut(labels: CrowdLabels, starts: Ints, fixed: Ints, begin: int, end: int) -
 
 
 FEW_ROWS = 10_000
-"""Below this many rows narrower codes save nothing."""
+"""Minimum number of rows for narrowing codes."""
 
 
 def anchor_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Ints:
-    """Return fixed[i] from gold items by name: a class for a document, the tags of all tokens for a sequence."""
+    """Return fixed[i] from known items by name: a class for a document, the tags of all tokens for a sequence."""
     if not anchors:
         return np.empty(0, dtype=np.int32)
     fixed = np.full(labels.n_units, UNKNOWN, dtype=np.int32)
@@ -529,9 +528,9 @@ def anchor_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> In
                 f"Give one tag per token."
             )
         for at, name in zip(range(begin, end), names, strict=True):
-            if name is None:  # a token whose truth is not known
+            if name is None:  # a token whose truth is unknown
                 continue
-            code = class_code.get(name, class_code.get(str(name)))  # 1 and '1' name the same class
+            code = class_code.get(name, class_code.get(str(name)))  # 1 and '1' are the same class
             if code is None:
                 raise LabelError(
                     f"The anchor of item {labels.items[int(item)]!r} is {name!r}, which is not among the classes "

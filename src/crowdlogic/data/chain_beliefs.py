@@ -1,8 +1,8 @@
-"""Beliefs about tags that form chains: the scores of a chain, and its marginals, of units and of neighbours.
+"""Beliefs about tags that form chains: scores of a chain, and marginals of units and of neighbours.
 
-`ChainScores` are log potentials: a classifier with a CRF on top gives them, annotators' evidence and rules are added to
-them, and one forward-backward turns them into `ChainBeliefs`. A mixture of chains is not a chain, but its marginals are
-the mixture of theirs, so beliefs can be mixed like arrays: `(1 - k) * q_a + k * q_b`.
+`ChainScores` are log potentials, returned by classifiers with a CRF. The evidence of annotators and rules is added to
+them, and forward-backward converts them to `ChainBeliefs`. A mixture of chains is not a chain, but its marginals are
+the mixture of the marginals, so beliefs can be mixed like arrays: `(1 - k) * q_a + k * q_b`.
 
 Axes: i unit, k tag (and k' the next tag), s sequence, t table of pairwise potentials.
 """
@@ -25,14 +25,14 @@ from crowdlogic.numerics.logspace import safe_log
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ChainScores:
-    """The log potentials of sequences of tags.
+    """Log potentials of sequences of tags.
 
     Attributes:
         unary: unary[i, k], the score of tag k at unit i.
         transitions: transitions[k, k'], the score of tag k followed by k'; or several tables, transitions[t, k, k'].
         start: start[k], the score of tag k at the first unit of a sequence.
         offsets: offsets[s] is the first unit of sequence s, offsets[-1] the number of units.
-        table: table[i], the table of the transition into unit i, where there are several.
+        table: table[i], the table of the transition into unit i, if there are several tables.
     """
 
     unary: Floats
@@ -46,16 +46,16 @@ class ChainScores:
         return replace(self, unary=self.unary + evidence)
 
     def join(self, unary: Floats, tables: Floats, table: Ints | None, *, start: Floats | None) -> ChainScores:
-        """Return the chain with other unary scores, and the potentials of neighbours added to its transitions.
+        """Return the chain with other unary scores, and with potentials of neighbours added to its transitions.
 
         Args:
-            unary: unary[i, k], in place of the chain's own.
-            tables: tables[t, k, k'], what is added to the transitions.
-            table: table[i], which of them is added at unit i; None for the first one everywhere.
-            start: start[k], what is added at the first unit of a sequence.
+            unary: unary[i, k], which replace the unary scores of the chain.
+            tables: tables[t, k, k'], the potentials to add.
+            table: table[i], the table to add at unit i; None for the first table at all units.
+            start: start[k], the potentials to add at the first unit of a sequence.
         """
         if self.table is not None:
-            raise OptionError("This chain has potentials of neighbours already.")
+            raise OptionError("This chain already has potentials of neighbours.")
         return replace(
             self,
             unary=unary,
@@ -65,17 +65,17 @@ class ChainScores:
         )
 
     def scale(self, power: float) -> ChainScores:
-        """Return all scores times a number: the chain, raised to a power."""
+        """Return the chain with all scores multiplied by a number."""
         return replace(self, unary=self.unary * power, transitions=self.transitions * power, start=self.start * power)
 
     def beliefs(self, *, pairs: bool = True) -> ChainBeliefs:
-        """The marginals of units and of neighbours, by forward-backward; without `pairs` those of units alone."""
+        """Return the marginals of units and, with `pairs`, of neighbours, by forward-backward."""
         found = marginals(self.unary, self.transitions, self.offsets, start=self.start, table=self.table, pairs=pairs)
         none = np.empty((0, *self.transitions.shape[-2:]))
         return ChainBeliefs(found.q, none if found.pair is None else found.pair, found.log_partition, self)
 
     def marginals(self) -> Beliefs:
-        """Return q[i, k] alone."""
+        """Return only q[i, k]."""
         return marginals(self.unary, self.transitions, self.offsets, start=self.start, table=self.table).q
 
     def best_path(self) -> Ints:
@@ -85,12 +85,12 @@ class ChainScores:
 
 @dataclass(frozen=True, eq=False)
 class ChainBeliefs:
-    """The marginals of sequences of tags.
+    """Marginals of sequences of tags.
 
     Attributes:
         q: q[i, k].
-        pair: pair[i, k, k'], the probability of tag k at the unit before i and k' at i; zeros at the first unit of a
-            sequence. Empty where only the chain is of interest.
+        pair: pair[i, k, k'], the probability of tag k at the previous unit and k' at unit i; zero at the first unit
+            of a sequence. Empty if not computed.
         log_partition: log_partition[s] of the chain; None for a mixture.
         scores: The chain; None for a mixture.
     """
@@ -101,7 +101,7 @@ class ChainBeliefs:
     scores: ChainScores | None = None
 
     def best_path(self, offsets: Ints) -> Ints:
-        """Return tags[i] of the most probable tagging; of a mixture, that of the chain with its marginals."""
+        """Return tags[i] of the most probable tagging; for a mixture, of the chain with its marginals."""
         if self.scores is not None:
             return self.scores.best_path()
         before = np.concatenate([np.ones((1, self.q.shape[1])), self.q[:-1]])
@@ -110,11 +110,11 @@ class ChainBeliefs:
         return best_path(first, given, offsets, table=np.arange(len(self.q)))
 
     def __rmul__(self, share: float) -> ChainBeliefs:
-        """The beliefs times their share of a mixture."""
+        """Return the beliefs multiplied by their share of a mixture."""
         return ChainBeliefs(share * self.q, share * self.pair)
 
     def __add__(self, other: ChainBeliefs) -> ChainBeliefs:
-        """The sum of two shares."""
+        """Return the sum of two shares of a mixture."""
         return ChainBeliefs(self.q + other.q, self.pair + other.pair)
 
 
@@ -123,7 +123,7 @@ AnyBeliefs: TypeAlias = Beliefs | ChainBeliefs
 
 
 def answers(beliefs: AnyBeliefs, offsets: Ints | None) -> Ints:
-    """Return answer[i]: the most probable class of every unit; of chains the most probable tagging of each sequence."""
+    """Return answer[i]: the most probable class of each unit, or for chains the most probable tagging."""
     if not isinstance(beliefs, ChainBeliefs) or offsets is None:
         return np.asarray(unit_beliefs(beliefs).argmax(axis=1), dtype=np.int32)
     return beliefs.best_path(offsets)
@@ -135,7 +135,7 @@ def unit_beliefs(beliefs: AnyBeliefs) -> Beliefs:
 
 
 def independent_pairs(q: Beliefs, offsets: Ints) -> Floats:
-    """Return pair[i, k, k'] of neighbours that are independent of each other; exact where beliefs are certain."""
+    """Return pair[i, k, k'] of independent neighbours, which is exact if beliefs are certain."""
     pair = np.zeros((*q.shape, q.shape[1]))
     later = np.flatnonzero(~sequence_starts(len(q), offsets))
     pair[later] = q[later - 1][:, :, None] * q[later][:, None, :]

@@ -1,7 +1,7 @@
-"""Spans in the characters of a text: the confidence of tagged spans, and their places in the text.
+"""Spans of characters in texts: positions of tagged spans, and their confidence.
 
-How a marked span that begins or ends inside a token is aligned with the tokens is a policy (`Boundaries`); the readers
-of annotation tools apply it.
+The alignment of spans that begin or end inside a token is a policy (`Boundaries`), applied by the readers of annotation
+tools.
 
 Axes: e span, i token, s text.
 """
@@ -28,25 +28,25 @@ from crowdlogic.data.tagging import (
 from crowdlogic.errors import CorpusError
 from crowdlogic.numerics.arrays import Floats, Ints
 
-# How sure a span is: that its boundaries and its type are right.
+# Confidence of a span: the probability that its boundaries and type are right.
 #
-# A span is right if each of its tokens has its tag and the span does not go on after it:
+# A span is right if all its tokens have the right tags and the next token does not continue it:
 #
 # p = product over its tokens of q[i, tag_i]  x  (1 - belief that the next token continues it).
 #
-# Tags of neighbours depend on each other, so p is put on a scale that one can act on: a line in log odds, whose shift
-# and slope the estimate's calibration holds.
+# Tags of neighbours depend on each other, so p is calibrated by a linear function of the log odds, whose shift and
+# slope are part of the estimate's calibration.
 #
 # Axes: i unit, k tag, e span.
 
 CLOSEST = 1e-6
-"""Probabilities nearer to 0 or 1 than this count as this: log odds stay finite."""
+"""Minimum distance of probabilities from 0 and 1, so that log odds remain finite."""
 
 
 def span_confidence(estimate: Estimate) -> tuple[Spans, Floats]:
-    """Return the spans of the answers, and confidence[e] that each is right."""
+    """Return the spans of the answers, and confidence[e], the probability that each is right."""
     if estimate.offsets is None:
-        raise CorpusError("Spans need tagged sentences; these items are documents.")
+        raise CorpusError("Spans require tagged sentences, but these items are documents.")
     tag_set = parse_tags(estimate.classes)
     spans = tags_to_spans(estimate.answer, estimate.offsets, tag_set)
     raw = span_probability(estimate.beliefs, estimate.answer, spans, tag_set=tag_set, offsets=estimate.offsets)
@@ -56,10 +56,10 @@ def span_confidence(estimate: Estimate) -> tuple[Spans, Floats]:
 
 
 def span_probability(beliefs: Beliefs, answer: Ints, spans: Spans, *, tag_set: TagSet, offsets: Ints) -> Floats:
-    """Return p[e], the product of the beliefs in the tags of a span, times the belief that it ends where it does."""
+    """Return p[e], the product of the beliefs in the tags of a span, times the belief that it ends there."""
     with np.errstate(divide="ignore"):
         log_belief = np.log(np.take_along_axis(beliefs, np.maximum(answer, 0)[:, None], axis=1)[:, 0])
-    # sums[i], the log beliefs of all units before i: a span's sum is a difference, but -inf must not meet -inf
+    # sums[i], the log beliefs of all units before i; the sum of a span is a difference, so -inf must be avoided
     sums = np.concatenate([[0.0], np.cumsum(np.maximum(log_belief, np.log(CLOSEST)))])
     inside = np.exp(sums[spans.end] - sums[spans.start])
     return np.asarray(inside * (1.0 - _continues(beliefs, spans, tag_set, offsets)))
@@ -77,21 +77,21 @@ def _continues(beliefs: Beliefs, spans: Spans, tag_set: TagSet, offsets: Ints) -
 
 
 def scale_odds(probability: Floats, *, shift: float, slope: float) -> Floats:
-    """1 / (1 + exp(-(shift + slope log odds)))."""
+    """Return 1 / (1 + exp(-(shift + slope log odds)))."""
     p = np.clip(probability, CLOSEST, 1.0 - CLOSEST)
     return np.asarray(1.0 / (1.0 + np.exp(-shift) * ((1.0 - p) / p) ** slope))
 
 
 @dataclass(frozen=True)
 class ConsensusSpan:
-    """A span of the consensus.
+    """Span of the consensus.
 
     Attributes:
-        start: Its first character in the item's text.
-        end: The character after its last.
-        kind: The name of its type.
-        text: What stands there.
-        confidence: How sure it is that its boundaries and its type are right.
+        start: Position of its first character in the item's text.
+        end: Position after its last character.
+        kind: Name of its type.
+        text: Text of the span.
+        confidence: Probability that its boundaries and its type are right.
     """
 
     start: int
@@ -102,12 +102,12 @@ class ConsensusSpan:
 
 
 def consensus_spans(estimate: Estimate, corpus: Corpus) -> list[list[ConsensusSpan]]:
-    """Return spans[s], the spans that the tags of each sentence make, with their places in characters.
+    """Return spans[s], the spans of each sentence, with their positions in characters.
 
-    Without a text the tokens are joined by single spaces, and places are counted in that.
+    Without a text, positions refer to the tokens joined by single spaces.
     """
     if estimate.offsets is None or corpus.offsets is None:
-        raise CorpusError("Spans need tagged sentences; these items are documents.")
+        raise CorpusError("Spans require tagged sentences, but these items are documents.")
     types = parse_tags(estimate.classes).types
     found, confidence = span_confidence(estimate)
     texts, bounds = texts_and_bounds(corpus)
@@ -121,11 +121,11 @@ def consensus_spans(estimate: Estimate, corpus: Corpus) -> list[list[ConsensusSp
 
 
 def texts_and_bounds(corpus: Corpus) -> tuple[tuple[str, ...], Ints]:
-    """The text of each sentence, and the place of each token in it; joined by spaces where the text is not known."""
+    """Return the text of each sentence (or its tokens joined by spaces), and the position of each token in it."""
     if corpus.texts is not None and corpus.bounds is not None:
         return corpus.texts, corpus.bounds
     if corpus.tokens is None or corpus.offsets is None:
-        raise CorpusError("Spans need the tokens of the sentences, and these came without.")
+        raise CorpusError("Spans require the tokens of the sentences, which are missing.")
     ends = pl.Series(corpus.tokens, dtype=pl.String).str.len_chars().to_numpy().astype(np.int64)
     running = np.cumsum(ends + 1)  # a space follows each token
     before = np.concatenate([[0], running])[np.repeat(corpus.offsets[:-1], np.diff(corpus.offsets))]

@@ -1,4 +1,4 @@
-"""Corpus: the items themselves, aligned with the units, with gold where it is known.
+"""Corpus: the items, aligned with the units, with gold if it is known.
 
 An item is a document (a text, or a row of features) or a sequence of tokens. Axes: i unit, k class, s sequence.
 """
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNKNOWN = -1
-"""The gold code of a unit whose true class is not known."""
+"""Gold code of a unit whose true class is unknown."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """The question of an annotation tool, so that answers are written under its names.
+    """Question of an annotation tool, so that answers are written under its names.
 
     Attributes:
-        name: The question's name; empty where it has none.
+        name: Name of the question; empty if it has none.
         kind: Kind of the question in the tool, such as choices or rating.
         target: Object of the question, if the tool names it (Label Studio's to_name).
-        field: The name of the field with the text.
+        field: Name of the field with the text.
     """
 
     name: str = ""
@@ -45,21 +45,21 @@ class Question:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
-    """Items with what a classifier can look at, and gold where known.
+    """Items with the input of classifiers, and gold if it is known.
 
     Attributes:
-        items: The name of each item.
-        texts: texts[s], for documents; for sequences, the text that the tokens were cut from, where it is known.
-        tokens: tokens[i], for sequences: the tokens of all sequences, one after the other.
+        items: Name of each item.
+        texts: texts[s] of documents; for sequences, the original text of the tokens, if known.
+        tokens: tokens[i] of all sequences, concatenated.
         offsets: offsets[s] is the first unit of sequence s; None for documents.
-        bounds: bounds[i] = (start, end), the place of token i in the text of its sequence, in characters, the end
-            exclusive; None where it is not known.
-        features: features[i, d], numbers for each unit (a sparse matrix works, too), instead of the text or in addition
+        bounds: bounds[i] = (start, end), the position of token i in the text of its sequence, in characters, with an
+            exclusive end; None if unknown.
+        features: features[i, d], numeric features of each unit (dense or sparse), instead of the text or in addition
             to it.
-        feature_names: The name of each feature; empty when they are numbered from 0.
+        feature_names: Name of each feature; empty if they are numbered from 0.
         classes: Classes of the gold codes; empty if there is no gold.
-        gold: gold[i], the true class of unit i, UNKNOWN where it is not known; None when there is none at all.
-        question: What the tool that the items were annotated with calls the question.
+        gold: gold[i], the true class of unit i, UNKNOWN if unknown; None if there is no gold.
+        question: The question of the annotation tool in which the items were annotated.
     """
 
     items: Names
@@ -93,7 +93,7 @@ class Corpus:
             gold = np.asarray(self.gold, dtype=np.int32)
             if len(gold) and (gold.min() < UNKNOWN or gold.max() >= len(self.classes)):
                 raise CorpusError(
-                    f"gold holds codes from {gold.min()} to {gold.max()} for {len(self.classes)} classes."
+                    f"gold contains codes from {gold.min()} to {gold.max()} for {len(self.classes)} classes."
                 )
             object.__setattr__(self, "gold", read_only(gold))
 
@@ -110,7 +110,7 @@ class Corpus:
     def sentence(self, s: int) -> tuple[str, ...]:
         """Return the tokens of sequence s."""
         if self.tokens is None or self.offsets is None:
-            raise CorpusError("This corpus holds documents, not token sequences.")
+            raise CorpusError("This corpus contains documents, not token sequences.")
         return self.tokens[int(self.offsets[s]) : int(self.offsets[s + 1])]
 
     def select(self, items: Iterable[Any]) -> Corpus:
@@ -133,11 +133,11 @@ class Corpus:
         )
 
     def split(self, *sizes: int, seed: int) -> tuple[Corpus, ...]:
-        """Parts of the given numbers of items, drawn by seed, and a last part with the rest when there is one."""
+        """Split the items at random into parts of the given sizes, and a last part with the rest, if any."""
         return tuple(self.take_items(codes) for codes in split_codes(len(self.items), sizes, seed))
 
     def with_classes(self, classes: Sequence[Any]) -> Corpus:
-        """Return the same gold over other classes: more of them, or in another order."""
+        """Return the same gold over other classes, which may be more or in another order."""
         position = {str(name): k for k, name in enumerate(classes)}
         codes = np.array([*(position.get(str(name), -2) for name in self.classes), UNKNOWN], dtype=np.int32)
         if self.gold is None:
@@ -154,14 +154,14 @@ class Corpus:
         if self.offsets is None:
             return codes
         lengths = np.diff(self.offsets)[codes]
-        # unit[u] = first unit of the item + position within it; both are laid out for all chosen items at once
+        # unit[u] = first unit of the item + position within it, for all chosen items at once
         starts = np.repeat(self.offsets[:-1][codes] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
         return starts + np.arange(lengths.sum())
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per unit: item, text (of the document, or of the token) and label, the gold where there is any.
+        """Return one row per unit: item, text (of the document or the token), and label (the gold, if any).
 
-        Sequences have a column `token`, too: the position in the sentence, from 0. Features stay in `features`.
+        For sequences, the additional column `token` is the position in the sentence, from 0. Features are not included.
         """
         columns: dict[str, Any] = {"item": self.items}
         text = self.texts
@@ -178,7 +178,7 @@ class Corpus:
         return pl.DataFrame(columns)
 
     def to_pandas(self) -> pd.DataFrame:
-        """`to_frame` as a frame of pandas."""
+        """Convert to a pandas DataFrame; see `to_frame`."""
         return to_pandas(self.to_frame())
 
     def _repr_html_(self) -> str:
@@ -197,10 +197,10 @@ class Corpus:
 
 
 def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
-    """Return the labels over the corpus' items, in its order, and both over the same classes, compared as text.
+    """Return the labels over the items of the corpus, in its order, and both over the same classes, compared as text.
 
-    Items of the corpus that nobody labelled stay, without labels. An item that has labels but is not in the corpus, or
-    a sequence of another length, is an error.
+    Items of the corpus without labels are kept. An item with labels that is missing from the corpus, or a sequence with
+    another length, raises an error.
     """
     where = find(labels.items, corpus.items)
     labelled = np.zeros(len(labels.items), dtype=bool)
@@ -209,11 +209,13 @@ def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
     if len(lost):
         raise CorpusError(
             f"Item {labels.items[int(lost[0])]!r} has labels but no text ({len(lost):,} such items). "
-            f"Add the items to the corpus, or select the labels of the items that are in it."
+            f"Add the items to the corpus, or select the labels of its items."
         )
     if labels.is_sequential != corpus.is_sequential:
         kinds = ("sequences", "documents") if labels.is_sequential else ("documents", "sequences")
-        raise CorpusError(f"The labels are of {kinds[0]}, the corpus holds {kinds[1]}. Give both of one kind.")
+        raise CorpusError(
+            f"The labels are of {kinds[0]}, but the corpus contains {kinds[1]}. Give both of the same kind."
+        )
     item = labels.item_of_unit[labels.unit]
     unit = where[item]
     if labels.offsets is not None and corpus.offsets is not None:
@@ -234,11 +236,11 @@ def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
 
 
 def merge_corpora(known: Corpus | None, more: Corpus | None) -> Corpus | None:
-    """The items of both, those of one name taken from the first; texts, tokens and features where both have them."""
+    """Return the items of both; duplicates are taken from the first. Texts and features are kept if both have them."""
     if known is None or more is None:
         return more if known is None else known
     if known.is_sequential != more.is_sequential:
-        raise CorpusError("One corpus holds documents and the other sequences. Give both of one kind.")
+        raise CorpusError("One corpus contains documents, the other sequences. Give both of the same kind.")
     fresh = more.take_items(np.flatnonzero(find(more.items, known.items) < 0))
     classes = sort_classes({str(name): name for name in (*known.classes, *fresh.classes)}.values())
     parts = [part.with_classes(classes) for part in (known, fresh)]
@@ -259,7 +261,7 @@ def merge_corpora(known: Corpus | None, more: Corpus | None) -> Corpus | None:
 
 
 def code_gold(values: Sequence[Any], classes: Classes | None = None) -> tuple[Ints, Classes]:
-    """Return gold codes for values (None where unknown), and the classes they mean."""
+    """Return gold codes for values (None if unknown), and their classes."""
     found = sort_classes(value for value in values if value is not None) if classes is None else classes
     position = {name: k for k, name in enumerate(found)}
     lost = [value for value in values if value is not None and value not in position]
@@ -277,7 +279,7 @@ def documents(
     features: Floats | None = None,
     gold: Sequence[Any] | None = None,
 ) -> Corpus:
-    """Return a corpus of documents: texts or features, with gold (None where unknown) if there is any."""
+    """Create a corpus of documents: texts or features, with optional gold (None if unknown)."""
     codes, classes = (None, ()) if gold is None else code_gold(gold)
     return Corpus(
         pl.Series(items), texts=None if texts is None else tuple(texts), features=features, classes=classes, gold=codes
@@ -287,7 +289,7 @@ def documents(
 def sentences(
     items: Sequence[Any], tokens: Sequence[Sequence[str]], *, gold: Sequence[Sequence[Any]] | None = None
 ) -> Corpus:
-    """Return a corpus of token sequences, with the true tag of each token if known."""
+    """Create a corpus of token sequences, with the true tag of each token if known."""
     offsets = np.concatenate([[0], np.cumsum([len(sentence) for sentence in tokens], dtype=np.int64)])
     flat = tuple(token for sentence in tokens for token in sentence)
     codes, classes = (None, ()) if gold is None else code_gold([tag for tags in gold for tag in tags])

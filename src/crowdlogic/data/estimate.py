@@ -1,7 +1,7 @@
-"""Estimates and answers: which class each unit has, according to a truth method or to a file.
+"""Estimates and answers: the class of each unit, according to a truth method or a file.
 
-An `Estimate` is what a truth method believes, and how it came to believe it. `Answers` are one class per unit, from an
-estimate, a corpus or a file; `align_answers` puts two sets of them side by side, to compare them.
+An `Estimate` contains the beliefs and parameters of a truth method. `Answers` are one class per unit, from an estimate,
+a corpus or a file; `align_answers` aligns two sets of answers for comparison.
 
 Axes: i unit, j annotator, k class, m true class, n given label.
 """
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Beliefs: TypeAlias = Floats
-"""q[i, k], the probability that unit i is of class k. Rows sum to one."""
+"""q[i, k], the probability that unit i has class k. Rows sum to one."""
 
 SUM_TOLERANCE = 1e-3
-"""Tolerance for beliefs of a unit that do not sum to one; those of networks are rounded."""
+"""Tolerance for beliefs of a unit that do not sum to one; those of networks have rounding errors."""
 
 NO_ANSWER = -1
-"""The answer for a unit that nobody labelled."""
+"""Answer code of a unit without an answer."""
 
 PROBABILITY_PREFIX = "p_"
-"""The column of a class's probability is called by this and the class."""
+"""Prefix of the columns with class probabilities, followed by the class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,19 +45,19 @@ class Calibration:
     """Calibration of the confidence of an estimate, and the range of the number of wrong answers.
 
     Attributes:
-        source: What the confidence was calibrated on, in words.
-        correlation: Correlation of the labels of one item that single confidences assume, from 0 to 1.
-        counted: Correlation that the method itself has accounted for; 0 if it takes labels to be independent.
+        source: Description of the data used for calibration.
+        correlation: Assumed correlation of the labels of one item, from 0 to 1.
+        counted: Correlation that the method itself accounts for; 0 if it assumes independent labels.
         doubt: Share of uniform doubt in every belief.
         sharpness: Power of the beliefs that fits the gold items best; 1 without gold.
-        anchors: Number of random gold items that the sharpness, or the beliefs, were fitted to.
-        checked: Number of random gold items that the range rests on; 0 if it rests on the labels alone.
-        fewest_wrong: Lower end of the range of wrong answers, of those whose truth is not known; None if unknown.
+        anchors: Number of random gold items to which the sharpness, or the beliefs, were fitted.
+        checked: Number of random gold items from which the range was computed; 0 if it was computed from labels only.
+        fewest_wrong: Lower end of the range of wrong answers, among those whose truth is unknown; None if unavailable.
         most_wrong: Upper end of that range.
         unknown: Why the number of wrong answers cannot be estimated; empty if it can.
-        effective_votes: How many independent votes the annotators are worth; None if not estimated.
-        span_shift: For tags: what is added to the log odds of a span.
-        span_slope: For tags: what the log odds of a span are multiplied by.
+        effective_votes: Number of independent votes that the annotators are worth; None if not estimated.
+        span_shift: For tags: shift of the log odds of a span.
+        span_slope: For tags: factor of the log odds of a span.
     """
 
     source: str
@@ -77,24 +77,25 @@ class Calibration:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Estimate:
-    """The answer of a truth method.
+    """Result of a truth method.
 
     Attributes:
-        method: The method's name.
-        beliefs: q[i, k]. A unit without labels has the method's prior here, and no answer.
-        answer: answer[i], the class chosen, NO_ANSWER for a unit without labels.
+        method: Name of the method.
+        beliefs: q[i, k]. Units without labels have the method's prior, and no answer.
+        answer: answer[i], the chosen class; NO_ANSWER for a unit without labels.
         items: The name of each item.
-        classes: The name of each class.
-        offsets: Where each sequence begins; None for documents.
-        annotators: The name of each annotator.
-        confusion: confusion[j, m, n], how annotator j answers n where the truth is m; None when the method has none.
-        reliability: reliability[j], one number per annotator; None when the method has none.
-        prior: prior[k], the share of each class; None when the method has none.
+        classes: Name of each class.
+        offsets: First unit of each sequence, and the number of units; None for documents.
+        annotators: Name of each annotator.
+        confusion: confusion[j, m, n], the probability that annotator j gives label n if the truth is m; None if not
+            estimated.
+        reliability: reliability[j], one number per annotator; None if not estimated.
+        prior: prior[k], the share of each class; None if not estimated.
         trace: The objective after each iteration.
         converged: Whether the method converged; True for methods that do not iterate.
-        tied: How many units had more than one best class.
-        parameters: What else the method estimated, by name, such as the difficulty of each unit.
-        calibration: How the confidence was put on a scale that one can act on; None for the method's own posterior.
+        tied: Number of units with more than one best class.
+        parameters: Other estimated parameters by name, such as the difficulty of each unit.
+        calibration: Calibration of the confidence; None for the method's own posterior.
     """
 
     method: str
@@ -138,7 +139,7 @@ class Estimate:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Counts of an estimate: items, units, annotators, classes, unanswered units, ties."""
+        """Return counts of the estimate: items, units, annotators, classes, unanswered units, ties."""
         return {
             "items": len(self.items),
             "units": len(self.answer),
@@ -150,21 +151,21 @@ class Estimate:
 
     @property
     def confidence(self) -> Floats:
-        """confidence[i], the belief in the answer; NaN where there is none."""
+        """confidence[i], the belief in the answer; NaN without an answer."""
         if not self.classes:
             return np.full(len(self.answer), np.nan)
         chosen = np.take_along_axis(self.beliefs, np.maximum(self.answer, 0)[:, None], axis=1)[:, 0]
         return np.where(self.answered, chosen, np.nan)
 
     def answer_names(self) -> list[ClassName | None]:
-        """Return the chosen class of each unit by name, None where there is no answer."""
+        """Return the name of the chosen class of each unit; None without an answer."""
         names: list[ClassName | None] = [*self.classes, None]
         return [names[code] for code in self.answer]
 
     def to_frame(self) -> pl.DataFrame:
         """Return one row per unit: item, label, confidence and one p_<class> column per class.
 
-        Label and confidence are null where there is no answer. Sequences have a column `token`, too: the position in
+        Label and confidence are null without an answer. For sequences, the additional column `token` is the position in
         the sentence, from 0.
         """
         return self._rows(len(self.answer))
@@ -184,7 +185,7 @@ class Estimate:
         return pl.DataFrame(columns)
 
     def to_pandas(self) -> pd.DataFrame:
-        """`to_frame` as a frame of pandas."""
+        """Convert to a pandas DataFrame; see `to_frame`."""
         return to_pandas(self.to_frame())
 
     def _repr_html_(self) -> str:
@@ -216,21 +217,21 @@ def make_estimate(
     tied: int = 0,
     parameters: Mapping[str, Floats] | None = None,
 ) -> Estimate:
-    """Return the Estimate of a method over a table of labels.
+    """Create the Estimate of a method for a table of labels.
 
     Args:
-        labels: What the method looked at.
-        method: Its name.
+        labels: The labels.
+        method: Name of the method.
         beliefs: q[i, k].
-        answer: The class chosen for each unit; the first of the most probable ones when not given.
-        answer_all: Whether a unit without labels gets an answer too (from the prior).
-        confusion: confusion[j, m, n], when the method has it.
-        reliability: reliability[j], when the method has it.
-        prior: prior[k], when the method has it.
+        answer: The chosen class of each unit; by default the first of the most probable classes.
+        answer_all: Whether units without labels get an answer (from the prior).
+        confusion: confusion[j, m, n], if estimated.
+        reliability: reliability[j], if estimated.
+        prior: prior[k], if estimated.
         trace: The objective after each iteration.
         converged: Whether the method converged.
-        tied: How many units had more than one best class.
-        parameters: What else the method estimated, by name.
+        tied: Number of units with more than one best class.
+        parameters: Other estimated parameters, by name.
     """
     beliefs = _check_distributions(beliefs, labels, method)
     if answer is None:
@@ -260,7 +261,7 @@ def make_estimate(
 
 
 def _check_distributions(given: Any, labels: CrowdLabels, method: str) -> Beliefs:
-    """Beliefs as an array; refuse another shape, and rows that do not sum to one, such as votes nobody divided."""
+    """Return beliefs as an array after checking the shape, and that rows sum to one (unlike vote counts)."""
     beliefs: Beliefs = np.asarray(given)
     if beliefs.shape != (labels.n_units, labels.n_classes):
         raise DataError(
@@ -277,7 +278,7 @@ def _check_distributions(given: Any, labels: CrowdLabels, method: str) -> Belief
 
 
 def vote_shares(votes: Floats) -> Beliefs:
-    """Return the share of each class among a unit's votes; uniform where there are none."""
+    """Return the share of each class among a unit's votes; uniform without votes."""
     total = row_sums(votes)[:, None]
     uniform = 1.0 / max(votes.shape[1], 1)
     return np.where(total > 0, votes / np.where(total > 0, total, 1.0), uniform)
@@ -285,17 +286,17 @@ def vote_shares(votes: Floats) -> Beliefs:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """One class per unit, with the beliefs behind it when they are known.
+    """One class per unit, with beliefs if they are known.
 
     Attributes:
         items: The name of each item.
         classes: The classes.
-        answer: answer[i], NO_ANSWER where there is none.
+        answer: answer[i], NO_ANSWER if there is none.
         beliefs: q[i, k], if the predictions have beliefs.
-        offsets: Where each sequence begins; None for documents.
-        tokens: tokens[i], when the file has them.
-        at_random: at_random[s], whether item s was drawn at random, when the file says how items were chosen.
-        source: Where it was read, for messages.
+        offsets: First unit of each sequence, and the number of units; None for documents.
+        tokens: tokens[i], if the file contains them.
+        at_random: at_random[s], whether item s was drawn at random, if the file says how items were chosen.
+        source: Name of the source in messages.
     """
 
     items: Names
@@ -312,7 +313,7 @@ class Answers:
 class KnownTruths(dict[Any, Any]):
     """item -> true class (or the tags of a sequence), with the items that were drawn at random.
 
-    Selected (not random) items are known like all others, but are not used to calibrate the confidence of other items.
+    Items that were selected, not drawn at random, are known like all others, but are not used for calibration.
     """
 
     def __init__(self, truths: Mapping[Any, Any], at_random: Collection[Any]) -> None:
@@ -330,14 +331,14 @@ def drawn_at_random(truths: Mapping[Any, Any] | None) -> dict[Any, Any]:
 def answers_from_gold(corpus: Corpus, source: str) -> Answers:
     """Return the gold of a corpus as answers. `source` is its name in messages."""
     if corpus.gold is None:
-        raise CorpusError(f"{source}: no label is known. Give each item or token its label.")
+        raise CorpusError(f"{source}: contains no labels. Give each item or token its label.")
     return Answers(
         corpus.items, corpus.classes, corpus.gold, offsets=corpus.offsets, tokens=corpus.tokens, source=source
     )
 
 
 def answers_from_crowd(labels: CrowdLabels, corpus: Corpus | None, source: str) -> Answers:
-    """Return one answer per unit from a file of labels: its gold, or what its only annotator says."""
+    """Return one answer per unit from a file of labels: its gold, or the labels of its only annotator."""
     if corpus is not None and corpus.gold is not None and (corpus.gold != UNKNOWN).any():
         return answers_from_gold(corpus, source)
     if len(labels.annotators) != 1:
@@ -385,8 +386,8 @@ class AlignedAnswers:
         predicted: predicted[i], the code of the prediction.
         gold: gold[i], the code of the gold.
         beliefs: q[i, k], if the predictions have beliefs.
-        offsets: Where each sequence begins; None for documents.
-        remarks: Notices on items that were not compared.
+        offsets: First unit of each sequence, and the number of units; None for documents.
+        remarks: Notices about items that were not compared.
     """
 
     classes: Classes
@@ -398,7 +399,7 @@ class AlignedAnswers:
 
     @property
     def unanswered(self) -> Bools:
-        """unanswered[i], units with gold of documents without an answer, or of sequences without any."""
+        """unanswered[i], units with gold of documents without an answer, or of sequences without any answer."""
         missing = self.predicted == NO_ANSWER
         if self.offsets is not None:
             lengths = np.diff(self.offsets)
@@ -407,12 +408,12 @@ class AlignedAnswers:
         return np.asarray(missing & (self.gold != UNKNOWN))
 
     def without(self, units: Bools) -> AlignedAnswers:
-        """Return the same without the gold of some units, so that they are not scored."""
+        """Return the answers without the gold of some units, so that these are not scored."""
         return replace(self, gold=np.where(units, UNKNOWN, self.gold))
 
 
 def align_answers(predicted: Answers, gold: Answers) -> AlignedAnswers:
-    """Align predicted answers with gold. An item of gold without a prediction counts as not answered.
+    """Align predicted answers with gold. Items of gold without a prediction count as not answered.
 
     Classes are compared as text, so that 1 in one file and "1" in another are the same.
     """
@@ -422,7 +423,7 @@ def align_answers(predicted: Answers, gold: Answers) -> AlignedAnswers:
     recoded = np.append(_recode(predicted.answer, predicted.classes, classes), NO_ANSWER)
     aligned = AlignedAnswers(
         classes=classes,
-        predicted=recoded[units],  # the unit -1 picks the last entry: no answer
+        predicted=recoded[units],  # unit -1 selects the last entry, which is no answer
         gold=_recode(gold.answer, gold.classes, classes),
         beliefs=_align_beliefs(predicted, where, classes),
         offsets=gold.offsets,
@@ -435,7 +436,7 @@ def _find_items(predicted: Answers, gold: Answers) -> Ints:
     if (predicted.offsets is None) != (gold.offsets is None):
         kinds = ("documents", "tagged sentences") if predicted.offsets is None else ("tagged sentences", "documents")
         raise DataError(
-            f"{predicted.source} holds {kinds[0]} and {gold.source} holds {kinds[1]}. Give two of one kind."
+            f"{predicted.source} contains {kinds[0]}, but {gold.source} contains {kinds[1]}. Give files of one kind."
         )
     where = find(gold.items, predicted.items)
     if (where < 0).all():
@@ -448,7 +449,7 @@ def _find_items(predicted: Answers, gold: Answers) -> Ints:
 
 
 def _align_beliefs(predicted: Answers, where: Ints, classes: Classes) -> Beliefs | None:
-    """Return q[i, k] over the items of gold and the classes of both; uniform where nothing was predicted."""
+    """Return q[i, k] over the items of gold and the classes of both; uniform for items without a prediction."""
     if predicted.beliefs is None:
         return None
     beliefs = np.zeros((len(where), len(classes)))
@@ -458,7 +459,7 @@ def _align_beliefs(predicted: Answers, where: Ints, classes: Classes) -> Beliefs
 
 
 def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: AlignedAnswers) -> Iterator[str]:
-    """Yield what a user should know about units that were not compared as expected."""
+    """Yield notices about units that were not compared as expected."""
     extra = int(np.count_nonzero(find(predicted.items, gold.items) < 0))
     if extra:
         yield f"{pluralise(extra, 'item')} of {predicted.source}: not in {gold.source}, so not scored."
@@ -475,7 +476,7 @@ def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: AlignedAnswer
 
 
 def _recode(codes: Ints, names: Classes, classes: Classes) -> Ints:
-    """Return codes among some classes as codes among others; NO_ANSWER stays."""
+    """Convert codes among some classes to codes among others; NO_ANSWER is kept."""
     table = np.array([*(classes.index(str(name)) for name in names), NO_ANSWER], dtype=np.int32)
     return table[codes]
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 MIN_REST = 5e-3
-"""A remainder of fewer bits would be shown as 0.00 and is left out."""
+"""Minimum remainder in bits to be shown; less would be displayed as 0.00."""
 
 
 class EvidenceSource(StrEnum):
-    """Where evidence comes from."""
+    """Kinds of sources of evidence."""
 
     prior = "prior"
     classifier = "classifier"
@@ -28,7 +28,7 @@ class EvidenceSource(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceTerm:
-    """Contribution of one source.
+    """Contribution of one source to the evidence.
 
     Attributes:
         source: The kind of source.

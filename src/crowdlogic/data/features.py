@@ -42,15 +42,15 @@ def read_featured_items(
 
     Args:
         path: A table with a column for the item, and perhaps its text and gold; or an npz file with ids.
-        features: The columns of the table that hold numbers, or lists of numbers: names and patterns such as f*,
-            separated by commas. Or an npz file with ids, in which the items are looked up. Needed for tables.
-        format: The format of the table, by name; None to detect it.
-        columns: role -> column, when the columns' names are not recognised.
+        features: Columns with numbers, or lists of numbers: comma-separated names and patterns such as f*. Or an npz
+            file with ids, in which the items are looked up. Required for tables.
+        format: Name of the table's format; None to detect it.
+        columns: role -> column, if the column names are not recognised.
     """
     if is_npz(path):
         return read_npz_items(path)
     if features is None:
-        raise OptionError(f"{path}: say which columns hold the features, such as --features 'f*'.")
+        raise OptionError(f"{path}: name the columns with the features, such as --features 'f*'.")
     table, source = read_table(path, format=format)
     return featured_items_from_table(table, source, features, columns)
 
@@ -72,7 +72,7 @@ def featured_items_from_table(
                 source,
                 lost,
                 f"item {items[int(lost[0])]!r} has no features in {features}",
-                "Add its row there, or leave the item out.",
+                "Add a row for it, or remove the item.",
                 error=CorpusError,
             )
         numbers, names = np.asarray(known.features)[at], known.feature_names
@@ -89,7 +89,7 @@ def featured_items_from_table(
 def _feature_columns(
     table: pl.DataFrame, source: TableSource, patterns: str, *, taken: set[str]
 ) -> tuple[Floats, tuple[str, ...]]:
-    """Return features[i, d] from the columns that match some pattern, and the name of each feature."""
+    """Return features[i, d] from the columns that match a pattern, and the name of each feature."""
     wanted = [one.strip() for one in patterns.split(",") if one.strip()]
     chosen = []
     for pattern in wanted:
@@ -97,7 +97,7 @@ def _feature_columns(
         found = exact or [name for name in table.columns if fnmatchcase(name, pattern) and name not in taken]
         if not found:
             raise OptionError(
-                f"{source.name}: no column fits --features {pattern!r}; the columns are {name_list(table.columns)}."
+                f"{source.name}: no column matches --features {pattern!r}; the columns are {name_list(table.columns)}."
             )
         chosen += [name for name in found if name not in chosen]
     parts: list[Floats] = []
@@ -108,7 +108,7 @@ def _feature_columns(
             lengths = column.list.len() if isinstance(column.dtype, pl.List) else pl.Series([column.dtype.size])
             if column.null_count() or lengths.n_unique() > 1:
                 raise CorpusError(
-                    f"{source.name}: the lists of {name} differ in length. Give each item as many numbers."
+                    f"{source.name}: the lists of {name} differ in length. Give all items the same number of values."
                 )
             numbers = column.explode().cast(pl.Float64, strict=False)
             size = int(lengths[0]) if len(lengths) else 0
@@ -119,7 +119,7 @@ def _feature_columns(
             names.append(name)
         wrong = np.flatnonzero(~np.isfinite(block).all(axis=1))
         if len(wrong):
-            remedy = "Fill in a number, or leave the item out."
+            remedy = "Fill in a number, or remove the item."
             raise row_error(source, wrong, f"no number in the column {name}", remedy, error=CorpusError)
         parts.append(np.asarray(block, dtype=np.float64))
     return np.concatenate(parts, axis=1), tuple(names)
@@ -144,7 +144,7 @@ def read_npz_items(path: str) -> Corpus:
     require_unique_items(names, source, "Give each item once.")
     wrong = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
     if len(wrong):
-        raise CorpusError(f"{path}: the features of item {names[int(wrong[0])]!r} hold NaN or infinities.")
+        raise CorpusError(f"{path}: the features of item {names[int(wrong[0])]!r} contain NaN or infinities.")
     gold: Ints | None = None
     classes: Classes = ()
     truth = next((arrays[name] for name in GOLD if name in arrays), None)
@@ -154,7 +154,7 @@ def read_npz_items(path: str) -> Corpus:
 
 
 def _plain(array: NDArray[Any]) -> Sequence[Any]:
-    """Return names as whole numbers or text."""
+    """Convert names to integers or text."""
     if array.dtype.kind == "S":
         return [one.decode("utf-8", errors="replace") for one in array.tolist()]
     return [str(one) for one in array.tolist()] if array.dtype.kind not in "iu" else array.tolist()

@@ -1,7 +1,7 @@
-"""Read and write files: reading unzips, and writing never leaves a half-written file behind.
+"""Reading and writing of files: reading decompresses, and writing never leaves an incomplete file.
 
-A path names one regular file on this machine; patterns, addresses, pipes and devices are refused. `folders.py` limits
-what a packed file may unpack to.
+A path names a regular file on this machine; patterns, addresses, pipes and devices are rejected. `folders.py` limits
+the size of decompressed files.
 """
 
 from __future__ import annotations
@@ -43,28 +43,28 @@ from crowdlogic.data.folders import (
 from crowdlogic.errors import DataError, FormatError, MissingDataError, OptionError, name_list
 
 STANDARD_STREAM = "-"
-"""The path that means standard input or output."""
+"""Path for standard input or output."""
 
 GZIP_MAGIC = b"\x1f\x8b"
 HEAD_SIZE = 1 << 16
-"""Number of bytes of a file that a format inspects to recognise it."""
+"""Number of bytes of a file by which formats recognise it."""
 
 PIECE, PACKED_PIECE = 1 << 22, 1 << 20
-"""Number of bytes that are unzipped at a time: of the content, and of the packed file."""
+"""Number of bytes that are decompressed at a time: of the content, and of the compressed file."""
 
 NOT_TO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
-"""Flags that open a file at once, even if it is a pipe that nobody writes to."""
+"""Flags that open a file without waiting, even if it is a pipe without a writer."""
 
 NOT_TO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-"""The flag that refuses to open a symbolic link."""
+"""Flag that prevents opening symbolic links."""
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file to read, or standard input for "-".
+    """File to read, or standard input for "-".
 
     Attributes:
-        path: The path as it was given. It names this very file, even if it looks like a pattern, such as `a[1].csv`.
+        path: The path as given. It is never interpreted as a pattern, even if it looks like one, such as `a[1].csv`.
     """
 
     path: str | Path
@@ -85,12 +85,12 @@ class InputFile:
         return require_file(self.path)
 
     def open(self) -> BinaryIO:
-        """Open the file on disk as it is, packed or not."""
+        """Open the file on disk without decompressing it."""
         return open_regular(self.path)
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether it is a file on disk that is not gzipped, so that a reader may open it itself."""
+        """Whether this is an uncompressed file on disk, which a reader may open itself."""
         if self.is_standard_input:
             return False
         with self.open() as file:
@@ -98,7 +98,7 @@ class InputFile:
 
     @cached_property
     def content(self) -> bytes:
-        """The whole file, unzipped."""
+        """Content of the file, decompressed."""
         if self.is_standard_input:
             raw = sys.stdin.buffer.read()
         else:
@@ -108,7 +108,7 @@ class InputFile:
 
     @cached_property
     def is_folder(self) -> bool:
-        """Whether it is a folder or a zip file, whose members are read."""
+        """Whether this is a folder or a zip file, whose members are read."""
         if self.is_standard_input:
             return False
         try:
@@ -118,17 +118,17 @@ class InputFile:
 
     @cached_property
     def folder(self) -> Folder:
-        """The members of a folder or zip file."""
+        """Members of a folder or zip file."""
         return open_folder(Path(self.path))
 
     def open_unpacked(self) -> BinaryIO:
-        """Open the file for reading in pieces, unzipped."""
+        """Open the file for reading in pieces, decompressed."""
         return self.open() if self.is_plain else io.BytesIO(self.content)
 
     def head(self, size: int = HEAD_SIZE) -> bytes:
-        """Return the first bytes, unzipped; of a damaged file, as many as can be read.
+        """Return the first bytes, decompressed; for a damaged file, as many as can be read.
 
-        The first record of JSON is included even if it is longer, with its texts cut: see `_head_of_pieces`.
+        The first record of JSON is included even if it is longer, with truncated text; see `_head_of_pieces`.
         """
         if self.is_standard_input:
             return self.content[:size]
@@ -140,11 +140,11 @@ class InputFile:
 
 @dataclass(frozen=True)
 class MemberFile(InputFile):
-    """A file in a folder or zip file.
+    """File in a folder or zip file.
 
     Attributes:
         parent: The folder or zip file.
-        member: Its name in there.
+        member: Name of the file within it.
     """
 
     parent: Folder
@@ -157,7 +157,7 @@ class MemberFile(InputFile):
 
     @cached_property
     def content(self) -> bytes:
-        """The whole member."""
+        """Content of the member."""
         return self.parent.read(self.member)
 
     def open(self) -> BinaryIO:
@@ -175,10 +175,10 @@ class MemberFile(InputFile):
 
 
 SCANNED, CONDENSED = 1 << 26, 1 << 20
-"""Number of bytes of a JSON file that are inspected to recognise it, and that are kept without long texts."""
+"""Number of bytes of a JSON file that are read to recognise it, and that are kept after truncating long text."""
 
 JSON_TEXT = re.compile(rb'("(?:[^"\\]|\\.){0,200})[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
-"""A text of JSON, of which the beginning is kept to recognise a file: names of fields are shorter."""
+"""Pattern of a JSON string, which is truncated to this length; names of fields are shorter."""
 
 BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[{}\[\]]', re.DOTALL)
 
@@ -202,9 +202,9 @@ def _unzipped_pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _head_of_pieces(pieces: Iterator[bytes], size: int) -> bytes:
-    """Return the first bytes of a file; of JSON whose first record is longer, more of it, with long texts cut.
+    """Return the first bytes of a file; for JSON with a longer first record, more bytes with truncated text.
 
-    A record of an annotation tool may hold a whole document before the fields by which the tool is recognised, so a
+    A record of an annotation tool may contain a whole document before the fields by which the tool is recognised, so a
     fixed number of bytes is not enough.
     """
     head = bytearray()
@@ -220,7 +220,7 @@ def _head_of_pieces(pieces: Iterator[bytes], size: int) -> bytes:
 
 
 def _holds_first_record(head: bytes) -> bool:
-    """Whether the first record of JSON ends within its first bytes: an element of an array, or the object itself."""
+    """Return whether the first record of JSON, an array element or the object itself, ends within these bytes."""
     depth, outside = 0, 1 if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[") else 0
     for token in BRACKETS.finditer(head):
         depth += (token[0] in (b"{", b"[")) - (token[0] in (b"}", b"]"))
@@ -235,7 +235,7 @@ def member_file(folder: Folder, name: str) -> MemberFile:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Read a whole file, unzipped; standard input for "-"."""
+    """Read a whole file, decompressed; standard input for "-"."""
     return InputFile(path).content
 
 
@@ -244,10 +244,10 @@ LONGEST_NPZ = 200
 
 
 def read_npz(path: str | Path, names: Sequence[str] | None = None) -> dict[str, NDArray[Any]]:
-    """Return arrays of an npz file, each checked against what its header claims before it is made.
+    """Read arrays from an npz file, checking the header of each before allocating memory.
 
     Args:
-        path: The file. Arrays of objects, which would need pickle, are refused.
+        path: The file. Arrays of objects, which would need pickle, are rejected.
         names: The names of the arrays; None for all.
     """
     arrays: dict[str, NDArray[Any]] = {}
@@ -257,7 +257,7 @@ def read_npz(path: str | Path, names: Sequence[str] | None = None) -> dict[str, 
             members = [name for name in archive.namelist() if name.endswith(".npy")]
             members = members if names is None else [f"{name}.npy" for name in names]
             if len(members) > LONGEST_NPZ:
-                raise FormatError(f"{path}: {len(members):,} arrays, and the limit is {LONGEST_NPZ}.")
+                raise FormatError(f"{path}: contains {len(members):,} arrays, but the limit is {LONGEST_NPZ}.")
             for member in members:
                 content = read_member(archive, member, packed_size=size, name=str(path))
                 stream, name = io.BytesIO(content), member.removesuffix(".npy")
@@ -279,16 +279,16 @@ def read_npz(path: str | Path, names: Sequence[str] | None = None) -> dict[str, 
 
 
 def gunzip(raw: bytes, name: str) -> bytes:
-    """Unzip all members of a gzip file, up to the limit. `name` is the name of the file for messages."""
+    """Decompress all members of a gzip file, up to the limit. `name` is the name of the file for messages."""
     limit, buffer = unpacked_limit(len(raw)), io.BytesIO()
     try:
         for piece in _unzip_pieces(raw):
             if buffer.tell() + len(piece) > limit:
-                buffer.close()  # the error must not keep it
+                buffer.close()  # so that the error does not keep a reference
                 raise oversize_error(limit, name)
             buffer.write(piece)
     except (EOFError, zlib.error) as problem:
-        raise FormatError(f"{name}: the gzip file is damaged ({problem}). Fetch or pack it again.") from problem
+        raise FormatError(f"{name}: the gzip file is damaged ({problem}). Fetch or compress it again.") from problem
     return buffer.getvalue()  # not copied
 
 
@@ -311,7 +311,7 @@ def _unzip_pieces(raw: bytes) -> Iterator[bytes]:
 
 
 def open_regular(path: str | Path, *, follow: bool = True) -> BufferedReader:
-    """Open a regular file to read its bytes; refuse pipes and devices, which could wait or never end.
+    """Open a regular file for reading bytes; pipes and devices raise an error, since they could block forever.
 
     Args:
         path: The file.
@@ -356,7 +356,7 @@ def _hint_beside(path: Path) -> str:
     near = difflib.get_close_matches(path.stem, [Path(name).stem for name in alike], n=1)
     if near:
         return f" Did you mean {next(name for name in alike if Path(name).stem == near[0])!r}?"
-    return f" Beside it are: {name_list(alike)}." if alike else ""
+    return f" The folder contains: {name_list(alike)}." if alike else ""
 
 
 def _no_regular_file(path: str | Path) -> FormatError:
@@ -367,11 +367,13 @@ def _no_regular_file(path: str | Path) -> FormatError:
 
 
 def _unreadable(path: str | Path, problem: OSError) -> MissingDataError:
-    return MissingDataError(f"{path}: cannot be read ({problem.strerror or problem}). Check the path and its rights.")
+    return MissingDataError(
+        f"{path}: cannot be read ({problem.strerror or problem}). Check the path and its permissions."
+    )
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file whole (gzipped when its name ends in .gz), or to standard output for "-"."""
+    """Write a file atomically (gzipped if its name ends in .gz), or to standard output for "-"."""
     if str(path) == STANDARD_STREAM:
         write_when_complete(lambda: _write_to(sys.stdout.buffer, content))
         return
@@ -394,7 +396,7 @@ def write_stream(path: str | Path, write: Callable[[BinaryIO], None]) -> None:
         try:
             write(file)
         except OSError as problem:
-            # polars gives the number of a system error in words only: "... (os error 28)"
+            # polars only gives the number of a system error in its message: "... (os error 28)"
             said = re.search(r"^(.*) \(os error (\d+)\)$", str(problem))
             if problem.errno is not None or said is None:
                 raise
@@ -431,7 +433,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class _Outputs:
-    """Outputs of a `written_together` block: what to write and rename at its end, and what to remove on failure."""
+    """Outputs of a `written_together` block: what to rename at its end, and what to remove on failure."""
 
     streams: list[Callable[[], None]]
     renames: list[tuple[Path, Path]]
@@ -444,7 +446,7 @@ _outputs: ContextVar[_Outputs | None] = ContextVar("outputs", default=None)
 
 @contextmanager
 def written_together() -> Iterator[None]:
-    """Make everything that is written within the block appear at its end together, or not at all."""
+    """Make all outputs of the block appear together at its end, or not at all."""
     if _outputs.get() is not None:
         yield
         return
@@ -469,12 +471,12 @@ def written_together() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_delayed() -> Iterator[None]:
-    """Deliver SIGINT and SIGTERM after the block, so that they cannot stop renames halfway."""
+    """Delay SIGINT and SIGTERM until the end of the block, so that they cannot interrupt renames halfway."""
     received: list[int] = []
     delayed = (signal.SIGINT, signal.SIGTERM)
     try:
         handlers = [signal.signal(one, lambda number, _: received.append(number)) for one in delayed]
-    except ValueError:  # only the main thread has handlers, and only it is interrupted
+    except ValueError:  # only the main thread handles signals
         yield
         return
     try:
@@ -487,11 +489,11 @@ def _interrupts_delayed() -> Iterator[None]:
 
 
 def _rename_together(renames: list[tuple[Path, Path]]) -> None:
-    """Rename drafts to their targets: all of them, or none.
+    """Rename temporary files to their targets: all of them, or none.
 
-    No system renames two files at once. Earlier files are moved aside before the first new one takes its place, so that
-    a process that is killed here may leave a file missing, but never a new one beside an old one. Any other failure
-    brings the earlier files back.
+    Two files cannot be renamed atomically. Existing files are moved aside before the first rename, so a process that is
+    killed here may leave a file missing, but never a mixture of new and old files. After any other failure, the
+    existing files are restored.
     """
     aside: list[tuple[Path, Path]] = []
     placed: list[Path] = []
@@ -519,7 +521,7 @@ def _rename_together(renames: list[tuple[Path, Path]]) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or a folder, if it is there."""
+    """Remove a file or a folder, if it exists."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -527,7 +529,7 @@ def _remove(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and its parents. If a surrounding `written_together` block fails, they are removed again."""
+    """Create a folder and its parents. If a surrounding `written_together` block fails, they are removed again."""
     missing = [one for one in (path, *path.parents) if not one.exists()]
     path.mkdir(parents=True, exist_ok=True)
     outputs = _outputs.get()
@@ -590,7 +592,7 @@ def new_folder(path: str | Path) -> Iterator[Path]:
     if not target.parent.is_dir():
         raise OptionError(f"{path}: the folder {target.parent} does not exist. Create it first.")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise OptionError(f"{path}: is there already. Name a folder that is new or empty.")
+        raise OptionError(f"{path}: already exists. Name a new or an empty folder.")
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
     try:
         yield draft
@@ -629,7 +631,7 @@ def draft_target(name: str) -> str | None:
 
 
 def _umask() -> int:
-    """Return the permissions that new files do not get; Python can read them only by setting them."""
+    """Return the umask of this process; Python can only read it by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

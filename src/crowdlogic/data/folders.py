@@ -1,4 +1,4 @@
-"""Folders and zip files as named files, and limits on what packed files may unpack to.
+"""Folders and zip files as collections of named files, and size limits for compressed files.
 
 A zip file may come from anywhere, so its members are confined (no absolute names, no "..") and limited in number and in
 unpacked size. The size is also counted while a member is read, because a zip file may lie about it.
@@ -24,17 +24,17 @@ from typing import IO, Any, BinaryIO, cast
 
 from crowdlogic.errors import FormatError, MissingExtraError, OptionError
 
-# Limits, so that a small file cannot fill the memory. A packed file may unpack to UNPACKED_LIMIT bytes, or to
-# UNPACKED_RATIO times its own size if that is more. Parsed content takes more room than its text: cells, keys, members
-# and columns are counted before memory is spent on them, and may take PARSED_RATIO times as much. Both limits can be
-# changed with `crowdlogic --max-unpacked`, or the environment variable CROWDLOGIC_MAX_UNPACKED, in bytes: 8G, 500M.
+# Limits, so that a small file cannot fill the memory. A compressed file may decompress to UNPACKED_LIMIT bytes, or to
+# UNPACKED_RATIO times its size if that is more. Parsed content needs more memory than text: cells, keys, members and
+# columns are counted before memory is allocated, and may take PARSED_RATIO times as much. Both limits can be changed
+# with `crowdlogic --max-unpacked`, or the environment variable CROWDLOGIC_MAX_UNPACKED, in bytes: 8G, 500M.
 
 UNPACKED_LIMIT = 512 << 20
-"""Bytes that any packed file may unpack to: 512 MiB."""
+"""Size in bytes to which any compressed file may decompress: 512 MiB."""
 
 
 UNPACKED_RATIO = 25
-"""A large file may unpack to this many times its size: real tables and texts pack 3 to 20 times."""
+"""Maximum compression ratio of large files; real tables and texts have ratios from 3 to 20."""
 
 
 PARSED_RATIO = 4
@@ -42,7 +42,7 @@ PARSED_RATIO = 4
 
 
 CELL_BYTES, COLUMN_BYTES = 16, 256 << 10
-"""What a cell of a table takes at least, and how much of the limit a column counts as: 8,192 columns by default."""
+"""Minimum memory of a cell of a table, and share of the limit that a column counts as (8,192 columns by default)."""
 
 
 LIMIT_VARIABLE = "CROWDLOGIC_MAX_UNPACKED"
@@ -55,49 +55,49 @@ SIZE = re.compile(rf"([0-9]{{1,18}})\s*([{''.join(UNITS)}]?)(?:I?B)?", re.IGNORE
 
 
 def unpacked_limit(packed_size: int) -> int:
-    """Return how many bytes a file of this size may unpack to."""
+    """Return the maximum decompressed size of a file of this size, in bytes."""
     given = os.environ.get(LIMIT_VARIABLE)
     return max(UNPACKED_LIMIT, UNPACKED_RATIO * packed_size) if given is None else parse_size(given, LIMIT_VARIABLE)
 
 
 def parsed_limit(size: int = 0) -> int:
-    """Return how many bytes the content of a file of this size may take in memory after parsing."""
+    """Return the maximum memory for the parsed content of a file of this size, in bytes."""
     return PARSED_RATIO * unpacked_limit(size)
 
 
 def require_parsable(
     name: str, *, rows: int = 1, columns: int = 1, cell_bytes: float = CELL_BYTES, size: int = 0
 ) -> None:
-    """Refuse a table with more columns or cells than the limit admits, before memory is spent on it.
+    """Raise an error for a table with more columns or cells than the limit, before memory is allocated.
 
     Args:
         name: Name of the file.
         rows: Number of rows.
         columns: Number of columns, of fields of JSON, or of annotators side by side.
-        cell_bytes: Memory that a cell takes.
+        cell_bytes: Memory per cell.
         size: Size of the file.
     """
     limit = parsed_limit(size)
     most = limit // COLUMN_BYTES
     if columns > most:
         raise FormatError(
-            f"{name}: {columns:,} columns or fields, and at most {most:,} are read. {advise_limit(limit)}"
+            f"{name}: {columns:,} columns or fields, but at most {most:,} are supported. {advise_limit(limit)}"
         )
     if rows * columns * cell_bytes > limit:
         raise FormatError(
-            f"{name}: {rows:,} rows of {columns:,} columns or fields take more than {describe_size(limit)} of memory, "
+            f"{name}: {rows:,} rows of {columns:,} columns or fields need more than {describe_size(limit)} of memory, "
             f"which is the limit for a file of its size. {advise_limit(limit)}"
         )
 
 
 def advise_limit(limit: int) -> str:
-    """Return how to raise the limit, from the bytes that content may take now."""
+    """Return advice on raising the limit, given the present one in bytes."""
     higher = describe_size(8 * limit // PARSED_RATIO).replace(" GiB", "G").replace(" MiB", "M").replace(" KiB", "K")
     return f"If you trust it, raise the limit: crowdlogic --max-unpacked {higher}, or {LIMIT_VARIABLE}={higher}."
 
 
 def set_unpacked_limit(text: str) -> None:
-    """Set the limit of this process and of those that it starts."""
+    """Set the limit for this process and its children."""
     parse_size(text, "--max-unpacked")
     os.environ[LIMIT_VARIABLE] = text
 
@@ -117,9 +117,9 @@ def require_unpackable(size: int, limit: int, name: str) -> None:
 
 
 def oversize_error(limit: int, name: str) -> FormatError:
-    """Return the error for a file that unpacks to more than `limit` bytes."""
+    """Return the error for a file that decompresses to more than `limit` bytes."""
     return FormatError(
-        f"{name}: unpacks to more than {describe_size(limit)}, which is the limit for a file of its size. If you trust "
+        f"{name}: decompresses to more than {describe_size(limit)}, the limit for a file of its size. If you trust "
         f"it, raise the limit: crowdlogic --max-unpacked 8G, or {LIMIT_VARIABLE}=8G."
     )
 
@@ -135,22 +135,22 @@ def describe_size(size: int) -> str:
 # Folders and zip files.
 
 MOST_MEMBERS = 100_000
-"""The largest number of files in a folder or zip file that is read."""
+"""Maximum number of files in a folder or zip file."""
 
 
 ZIP_MAGIC = b"PK\x03\x04"
 
 
 DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
-"""Exceptions that Python's zipfile raises on damaged or unsupported archives."""
+"""Exceptions raised by zipfile for damaged or unsupported archives."""
 
 DAMAGED_NPZ = (*DAMAGED_ZIP, KeyError, AttributeError, TypeError, MemoryError, SyntaxError)
-"""Exceptions that numpy and zipfile raise on a file that is not an npz file."""
+"""Exceptions raised by numpy and zipfile for files that are not npz files."""
 
 
 @dataclass(frozen=True)
 class Folder(ABC):
-    """Named files: a folder on disk, or the members of a zip file."""
+    """Protocol for collections of named files: a folder on disk, or the members of a zip file."""
 
     path: Path
 
@@ -191,7 +191,9 @@ class DiskFolder(Folder):
             folders.sort()
             found.extend((Path(root) / file).relative_to(self.path).as_posix() for file in files)
             if len(found) > MOST_MEMBERS:
-                raise FormatError(f"{self.path}: more than {MOST_MEMBERS:,} files. Name the export's own folder.")
+                raise FormatError(
+                    f"{self.path}: more than {MOST_MEMBERS:,} files. Name the folder of the export itself."
+                )
         return tuple(sorted(found))
 
     def open(self, name: str) -> BinaryIO:
@@ -201,7 +203,7 @@ class DiskFolder(Folder):
 
 @dataclass(frozen=True)
 class ZipFolder(Folder):
-    """Zip file. Its members are read one at a time and never unpacked onto the disk."""
+    """Zip file. Its members are read one at a time and never extracted to the disk."""
 
     @cached_property
     def archive(self) -> zipfile.ZipFile:
@@ -211,7 +213,7 @@ class ZipFolder(Folder):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of the members. Too many members, too much content and names that lead out of the file are refused."""
+        """Names of the members. Too many members, too much content and names outside of the archive raise an error."""
         with _damage_reported(self.path):
             entries = [
                 entry for entry in self.archive.infolist() if not entry.filename.endswith("/")
@@ -224,22 +226,24 @@ class ZipFolder(Folder):
         if sum(entry.file_size for entry in entries) > limit:
             raise oversize_error(limit, self.name)
         if len(names) > MOST_MEMBERS:
-            raise FormatError(f"{self.path}: more than {MOST_MEMBERS:,} files. Pack the export alone.")
+            raise FormatError(f"{self.path}: more than {MOST_MEMBERS:,} files. Compress only the export.")
         for name in names:
             inside = PurePosixPath(name.replace("\\", "/"))
             if inside.is_absolute() or not inside.parts or ".." in inside.parts or ":" in inside.parts[0]:
-                raise FormatError(f"{self.path}: the member {name!r} leads out of the zip file. Pack the export again.")
+                raise FormatError(
+                    f"{self.path}: the member {name!r} points outside of the zip file. Compress the export again."
+                )
         if len(set(names)) != len(names):
-            raise FormatError(f"{self.path}: two members have one name. Pack the export again.")
+            raise FormatError(f"{self.path}: two members have the same name. Compress the export again.")
         return tuple(sorted(names))
 
     def open(self, name: str) -> BinaryIO:
-        """Open a member. No more is read of it than a zip file of this size may unpack to."""
+        """Open a member, of which at most the decompressed limit of this zip file is read."""
         return _MemberReader(self.path, self.archive, name)
 
 
 class _MemberReader(io.BytesIO):
-    """A member of a zip file, unpacked as it is read; its problems are FormatErrors."""
+    """Reader of a member of a zip file, which converts its problems to FormatErrors."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile, name: str) -> None:
         super().__init__()
@@ -249,7 +253,7 @@ class _MemberReader(io.BytesIO):
             try:
                 self._member = open_member(archive, name)
             except KeyError:
-                raise FormatError(f"{path}: no member {name!r:.80} in it. Pack the export again.") from None
+                raise FormatError(f"{path}: contains no member {name!r:.80}. Compress the export again.") from None
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Return the next bytes."""
@@ -277,16 +281,16 @@ def _damage_reported(path: Path, member: str = "") -> Iterator[None]:
         raise
     except DAMAGED_ZIP as problem:
         where = f"{path}: {member}" if member else str(path)
-        raise FormatError(f"{where}: the zip file cannot be read ({problem}). Pack or fetch it again.") from problem
+        raise FormatError(f"{where}: the zip file cannot be read ({problem}). Compress or fetch it again.") from problem
 
 
 def read_member(archive: zipfile.ZipFile, member: str, *, packed_size: int, name: str) -> bytes:
-    """Return a file within a zip archive, unzipped up to the limit.
+    """Return a file in a zip archive, decompressed up to the limit.
 
     Args:
         archive: The archive.
-        member: The file's name in it; a KeyError if it is not there.
-        packed_size: The size of the archive.
+        member: Name of the file in the archive; a KeyError is raised if it does not exist.
+        packed_size: Size of the archive.
         name: Name of the archive in messages.
     """
     limit = unpacked_limit(packed_size)
@@ -294,20 +298,20 @@ def read_member(archive: zipfile.ZipFile, member: str, *, packed_size: int, name
         with open_member(archive, member) as file:
             content = file.read(limit + 1)
     except DAMAGED_ZIP as problem:
-        raise FormatError(f"{name}: the zip archive is damaged ({problem}). Fetch or pack it again.") from problem
+        raise FormatError(f"{name}: the zip archive is damaged ({problem}). Fetch or compress it again.") from problem
     if len(content) > limit:
         raise oversize_error(limit, name)
     return content
 
 
-# Members packed with Zstandard (method 93 of the zip format), as Inspect packs its logs. The standard library unpacks
-# them from Python 3.14 on; earlier versions need the package zstandard.
+# Members compressed with Zstandard (method 93 of the zip format), as in logs of Inspect. The standard library supports
+# them since Python 3.14; earlier versions need the package zstandard.
 
 ZSTANDARD = 93
 
 
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
-"""What stands before each member: mark, versions and method, times, sizes, lengths of its name and extra field."""
+"""Header of each member: signature, versions and method, times, sizes, lengths of its name and extra field."""
 
 
 def open_member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
@@ -326,28 +330,28 @@ def open_member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
         return cast("IO[bytes]", _ZstandardReader(_packed_bytes(archive, entry), entry.CRC))
     except ModuleNotFoundError as problem:
         raise MissingExtraError(
-            f"{name} in the zip file is packed with Zstandard. Python before 3.14 needs a package for it: "
+            f"{name} in the zip file is compressed with Zstandard, which needs a package before Python 3.14: "
             "pip install crowdlogic[inspect]"
         ) from problem
 
 
 def _packed_bytes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """Return the packed bytes of a member."""
+    """Return the compressed bytes of a member."""
     file = cast("IO[bytes]", archive.fp)
     file.seek(entry.header_offset)
     head = file.read(LOCAL_HEADER.size)
     if len(head) < LOCAL_HEADER.size or head[:4] != b"PK\x03\x04":
-        raise zipfile.BadZipFile("a member does not begin where the archive says")
+        raise zipfile.BadZipFile("a member does not start at the recorded position")
     name_length, extra_length = LOCAL_HEADER.unpack(head)[-2:]
     file.seek(name_length + extra_length, io.SEEK_CUR)
     packed = file.read(entry.compress_size)
     if len(packed) < entry.compress_size:
-        raise EOFError("a member is cut short")
+        raise EOFError("a member is truncated")
     return packed
 
 
 class _ZstandardReader(io.RawIOBase):
-    """Unpack a stream, compare its checksum at the end, and raise zipfile's errors for damage."""
+    """Decompress a stream, compare its checksum at the end, and raise zipfile's errors for damage."""
 
     def __init__(self, packed: bytes, checksum: int) -> None:
         self._reader: Any

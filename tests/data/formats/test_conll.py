@@ -44,13 +44,17 @@ def test_a_sentence_seen_in_part_goes_into_conll_alone(tmp_path: Path) -> None:
         (
             [("s", "John Smith", ["O"])],
             [["a"]],
-            "The annotator 'John Smith' holds white space, which CoNLL cannot. Write .jsonl instead.",
+            "The annotator 'John Smith' contains white space, which CoNLL does not support. Write .jsonl instead.",
         ),
-        ([("s", "a", ["B X"])], [["a"]], "The tag 'B X' holds white space, which CoNLL cannot. Write .jsonl instead."),
+        (
+            [("s", "a", ["B X"])],
+            [["a"]],
+            "The tag 'B X' contains white space, which CoNLL does not support. Write .jsonl instead.",
+        ),
         (
             [("s\nt", "a", ["O"])],
             [["a"]],
-            "The sentence name 's\\nt' would not survive in CoNLL. Write .jsonl instead.",
+            "The sentence name 's\\nt' cannot be stored in CoNLL. Write .jsonl instead.",
         ),
     ],
 )
@@ -66,7 +70,7 @@ def test_what_conll_cannot_hold_is_refused(
 
 
 def test_an_empty_sentence_cannot_be_written_as_conll(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="Sentence 't' is empty, which CoNLL cannot say"):
+    with pytest.raises(FormatError, match="Sentence 't' is empty, which CoNLL does not support"):
         write_corpus(tmp_path / "c.conll", sentences(["s", "t"], [["a"], []], gold=[["O"], []]))
 
 
@@ -124,7 +128,7 @@ def test_columns_that_are_no_annotators_are_pointed_out(tmp_path: Path) -> None:
     crowd = read_crowd(write(tmp_path, "c03.conll", "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\n"))
 
     assert crowd.labels.intake.messages() == [
-        "The column of annotator_1 shares no tag with the others; is every column an annotator's?"
+        "The column of annotator_1 shares no tag with the others. Does every column contain the tags of an annotator?"
     ]
 
 

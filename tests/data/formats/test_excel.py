@@ -97,7 +97,7 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypa
         packed.writestr("xl/workbook.xml", b"0" * 100_000)
     monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "50K")
 
-    with pytest.raises(CrowdLogicError, match="unpacks to more than"):
+    with pytest.raises(CrowdLogicError, match="decompresses to more than"):
         read_table(file)
 
 

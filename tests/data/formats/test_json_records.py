@@ -43,11 +43,11 @@ def test_a_gzipped_file_is_read(tmp_path: Path) -> None:
         (b"", "f.json: the file is empty. Export the file again."),
         (b"item,label\n", "f.json, record 1: not JSON (Expecting value). Export the file again."),
         (b'[{"a": 1}, {"a" 2}]', "f.json, record 2: not JSON (Expecting ':' delimiter). Export the file again."),
-        (b'[{"a": 1} {"a": 2}]', "f.json, record 2: '{' stands where ',' is expected. Export the file again."),
+        (b'[{"a": 1} {"a": 2}]', "f.json, record 2: expected ',', got '{'. Export the file again."),
         (b'[{"a": 1}, ', "f.json, record 2: not JSON (Expecting value). Export the file again."),
-        (b'[{"a": 1}', "f.json, record 2: the file ends where ',' is expected. Export the file again."),
+        (b'[{"a": 1}', "f.json, record 2: expected ',', got the end of the file. Export the file again."),
         (b'[{"a": "x', "f.json, record 1: not JSON (Unterminated string starting at). Export the file again."),
-        (b'[{"a": 1}] x', "f.json, record 1: something follows the last record. Export the file again."),
+        (b'[{"a": 1}] x', "f.json, record 1: unexpected text after the last record. Export the file again."),
         (b'{"a": 1}\n{"a": }', "f.json, record 2: not JSON (Expecting value). Export the file again."),
         (b'[{"a": "\xff"}]', "f.json: not UTF-8 text. Save the file as UTF-8."),
         (b"[" + b"9" * 5000 + b"]", "f.json, record 1: not JSON (Exceeds the limit"),
@@ -79,7 +79,7 @@ def test_a_problem_in_the_middle_is_found_without_reading_on(monkeypatch: pytest
 
 @pytest.mark.parametrize("record", [1, "x", None, [1]])
 def test_a_record_must_be_an_object(record: Any) -> None:
-    with pytest.raises(FormatError, match=r"f, record 7: a JSON (int|str|NoneType|list) where an object is expected"):
+    with pytest.raises(FormatError, match=r"f, record 7: expected an object, got a JSON (int|str|NoneType|list)"):
         require_object(record, 7, InputFile("f"))
 
 

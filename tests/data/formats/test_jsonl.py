@@ -42,5 +42,5 @@ def test_objects_one_by_one_and_their_lines() -> None:
 def test_one_pretty_printed_object_is_not_jsonl(tmp_path: Path) -> None:
     path = write(tmp_path, "p.jsonl", '{\n  "item": 1,\n  "annotator": "a",\n  "label": "x"\n}\n')
 
-    with pytest.raises(FormatError, match="Write one JSON object a line"):
+    with pytest.raises(FormatError, match="Write one JSON object per line"):
         read_labels(path)

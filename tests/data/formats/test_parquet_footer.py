@@ -76,7 +76,7 @@ def test_a_small_file_of_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -
     content = bomb(3_000_000)
     monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "5M")
 
-    with pytest.raises(FormatError, match=r"^f: unpacks to more than 20 MiB"):
+    with pytest.raises(FormatError, match=r"^f: decompresses to more than 20 MiB"):
         check_parquet(content, "f")
 
     assert len(content) < 20_000
@@ -159,7 +159,7 @@ def test_an_aborting_file_ends_in_one_line(tmp_path: Any) -> None:
 
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
-    assert "cannot be read as a Parquet file" in done.stderr or "unpacks to more than" in done.stderr
+    assert "cannot be read as a Parquet file" in done.stderr or "decompresses to more than" in done.stderr
 
 
 @pytest.mark.parametrize(("write", "options"), WRITERS)

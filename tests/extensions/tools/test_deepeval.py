@@ -55,7 +55,7 @@ def test_test_cases_of_one_name_stay_apart_and_errors_are_left_out(tmp_path: Pat
     [
         ({"metricsData": []}, "record 1: a test case without a name. Run the evaluation again."),
         (deepeval_case("c", ("", True, None)), "record 1: a grade whose judge has no name. Export the evaluation again."),
-        (7, "record 1: a JSON int where an object is expected. Export the file again."),
+        (7, "record 1: expected an object, got a JSON int. Export the file again."),
     ],
 )  # fmt: skip
 def test_malformed_test_cases_are_named(tmp_path: Path, case: Any, problem: str) -> None:

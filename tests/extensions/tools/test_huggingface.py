@@ -115,7 +115,7 @@ def test_damaged_rows_are_named(tmp_path: Path) -> None:
 def test_a_folder_is_not_written_over_and_not_to_standard_output(tmp_path: Path) -> None:
     write_labels(tmp_path / "d.hf", LABELS)
 
-    with pytest.raises(OptionError, match="is there already"):
+    with pytest.raises(OptionError, match="already exists"):
         write_labels(tmp_path / "d.hf", LABELS)
     with pytest.raises(OptionError, match="A folder cannot be written to standard output"):
         write_labels("-", LABELS, format="huggingface")

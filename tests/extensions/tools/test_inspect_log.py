@@ -90,7 +90,7 @@ def test_samples_without_scores_are_left_out_and_counted(tmp_path: Path) -> None
             {"id": "q", "epoch": "2"},
             "a sample without an id, or with an epoch that is not a number. Write the log again.",
         ),
-        ("text", "a JSON str where an object is expected. Export the file again."),
+        ("text", "expected an object, got a JSON str. Export the file again."),
     ],
 )
 def test_malformed_samples_are_named(tmp_path: Path, sample: Any, problem: str) -> None:

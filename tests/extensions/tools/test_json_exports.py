@@ -89,10 +89,10 @@ def test_an_array_inside_the_object_is_read_element_by_element(
     [
         ('{"a": 1}', ": no field 'results'. Export the file again."),
         ('{"results": {}}', ": no array at 'results'. Export the file again."),
-        ('{"results": [1 2]}', ", record 2: '2' stands where ',' is expected. Export the file again."),
-        ('{"results": [1', ", record 2: the file ends where ',' is expected. Export the file again."),
-        ("[1]", ", record 1: '[' stands where '{' is expected. Export the file again."),
-        ('{"a" 1}', ", record 1: '1' stands where ':' is expected. Export the file again."),
+        ('{"results": [1 2]}', ", record 2: expected ',', got '2'. Export the file again."),
+        ('{"results": [1', ", record 2: expected ',', got the end of the file. Export the file again."),
+        ("[1]", ", record 1: expected '{', got '['. Export the file again."),
+        ('{"a" 1}', ", record 1: expected ':', got '1'. Export the file again."),
     ],
 )
 def test_an_array_that_is_not_there_or_damaged_is_named(tmp_path: Path, text: str, problem: str) -> None:

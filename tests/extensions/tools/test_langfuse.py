@@ -61,7 +61,7 @@ def test_categories_are_classes_and_observations_are_more_precise_than_traces(tm
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ([SCORES[0], 1], ", record 2: a JSON int where an object is expected. Export the file again."),
+        ([SCORES[0], 1], ", record 2: expected an object, got a JSON int. Export the file again."),
         ([langfuse_score("", 1)], ", record 1: a grade whose judge has no name. Export the evaluation again."),
         ({"data": {}}, ": no array at 'data'. Export the file again."),
     ],

@@ -114,7 +114,7 @@ def test_errors_and_outputs_without_assertions_are_left_out_and_counted(tmp_path
     ("value", "problem"),
     [
         (promptfoo_file({"gradingResult": None}), "record 1: a result without testIdx and promptIdx. Export the evaluation again."),
-        (promptfoo_file(promptfoo_result(0, 0, verdict(True, "a")), []), "record 2: a JSON list where an object is expected. Export the file again."),  # type: ignore[arg-type]
+        (promptfoo_file(promptfoo_result(0, 0, verdict(True, "a")), []), "record 2: expected an object, got a JSON list. Export the file again."),  # type: ignore[arg-type]
         ({"evalId": "e", "results": {"results": 3}}, "no array at 'results.results'. Export the file again."),
         ({"evalId": "e", "results": {}, "config": {}}, "no field 'results.results'. Export the file again."),
         (promptfoo_file(promptfoo_result(0, 0)), "there are no annotations. 1 result without assertions: left out (first: record 1). Export annotated tasks."),

@@ -62,7 +62,7 @@ def test_sentences_have_a_row_of_weak_tags_per_token(tmp_path: Path) -> None:
     [
         ({"0": {"weak_labels": [1]}, "1": {"weak_labels": 3}}, "record 2: no list of weak labels."),
         ({"0": {"weak_labels": [1]}, "1": {"weak_labels": [1, 0]}}, "record 2: the number of weak labels differs from the first record."),
-        ({"0": {"weak_labels": [1]}, "1": 5}, "record 2: a JSON int where an object is expected."),
+        ({"0": {"weak_labels": [1]}, "1": 5}, "record 2: expected an object, got a JSON int."),
         ({"0": {"weak_labels": [["O"]], "data": {"text": "one"}}}, "record 1: no list of tokens."),
         ({"0": {"weak_labels": [["O"]], "data": {"text": ["one", "two"]}}}, "record 1: 1 row of weak labels for 2 tokens."),
     ],

@@ -1,1 +1,1 @@
-"""File formats, one module each: `protocol` says what a format does, `detection` finds the format of a file."""
+"""File formats, one module each; `protocol` defines their interface and finds the format of a file."""

@@ -1,4 +1,4 @@
-"""CoNLL: tagged sentences, one token a line, with one column of tags (gold, answers) or one per annotator (labels)."""
+"""CoNLL: tagged sentences, one token per line, with one column of tags, or with one column per annotator."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.numerics.arrays import Bools, Ints
 
-# The text of a CoNLL file, parsed into columns and written from them: one token a line with its tags.
+# Parsing and writing of CoNLL files: one token per line with its tags.
 #
-# Blank lines separate sentences; spaces or tabs separate columns. `token tag` holds one reading (gold, or an answer);
-# `token tag_1 ... tag_J` holds one column per annotator, with `?` where an annotator did not see the token.
+# Blank lines separate sentences; spaces or tabs separate columns. `token tag` contains gold or answers,
+# `token tag_1 ... tag_J` one column per annotator, with `?` if an annotator did not see the token.
 #
-# Two comments, at the head of a sentence, keep names: `# id = s12` names the sentence, `# annotators = ann bob` (once,
-# at the top) the columns. Without them sentences are numbered from 0 and annotators are called annotator_1,
+# Two comments before a sentence store names: `# id = s12` names the sentence, `# annotators = ann bob` (once,
+# at the top) the columns. Without them, sentences are numbered from 0, and annotators are called annotator_1,
 # annotator_2...
 
 ID_MARK, ANNOTATORS_MARK = "# id = ", "# annotators = "
@@ -38,15 +38,15 @@ ID_MARK, ANNOTATORS_MARK = "# id = ", "# annotators = "
 
 @dataclass(frozen=True, eq=False)
 class ConllColumns:
-    """A CoNLL file as read.
+    """Parsed content of a CoNLL file.
 
     Attributes:
-        name: The file's name, for messages.
-        items: The name of each sentence.
-        annotators: The name of each column of tags.
+        name: Name of the file in messages.
+        items: Name of each sentence.
+        annotators: Name of each column of tags.
         tokens: tokens[i].
-        tags: tags[i * J + j], the tag in column j of unit i, NOT_SEEN where there is none.
-        offsets: Where each sentence begins.
+        tags: tags[i * J + j], the tag in column j of unit i, NOT_SEEN if there is none.
+        offsets: First unit of each sentence, and the end.
         lines: lines[i], the line of unit i in the file.
     """
 
@@ -60,12 +60,12 @@ class ConllColumns:
 
 
 def parse_columns(content: bytes, name: str, *, untagged: bool = False) -> ConllColumns:
-    """Parse a CoNLL file of any number of columns of tags.
+    """Parse a CoNLL file with any number of columns of tags.
 
     Args:
-        content: What the file holds.
+        content: Content of the file.
         name: Name of the file in messages.
-        untagged: Whether tokens may have no tags at all.
+        untagged: Whether tokens may have no tags.
     """
     raw = content.removeprefix(b"\xef\xbb\xbf")
     try:
@@ -82,7 +82,7 @@ def parse_columns(content: bytes, name: str, *, untagged: bool = False) -> Conll
         comment[row] = row == 0 or blank[row - 1] or comment[row - 1]
     rows = np.flatnonzero(~blank & ~comment)
     if not len(rows):
-        raise FormatError(f"{name}: the file is empty. CoNLL has a token and its tags on each line.")
+        raise FormatError(f"{name}: the file is empty. Each line of CoNLL has a token and its tags.")
     fields = lines.gather(rows).str.split(" ")
     width = _width(fields, rows, name, least=1 if untagged else 2)
     flat = fields.explode()
@@ -116,7 +116,7 @@ def _width(fields: pl.Series, content: Ints, name: str, *, least: int) -> int:
 
 
 def _item_names(lines: Names, comment: Bools, first_lines: Ints, name: str) -> Names:
-    """Return the sentences' names: numbers from 0, but for those that a comment names."""
+    """Return the names of the sentences: those in comments, otherwise numbers from 0."""
     named: dict[int, str] = {}
     for line in np.flatnonzero(comment):
         text = lines[int(line)]
@@ -155,7 +155,7 @@ def encode_columns(
     columns: Sequence[Sequence[str]],
     annotators: Sequence[str] | None = None,
 ) -> bytes:
-    """Return the text of a CoNLL file. Sentences not just numbered, and annotators if given, are named in comments.
+    """Return the text of a CoNLL file, with comments for names of sentences (unless numbers) and annotators.
 
     Raise an error for text that could not be read back: white space in a token, tag or name, and empty sentences.
     """
@@ -164,13 +164,15 @@ def encode_columns(
     for what, values in (("token", tokens), ("annotator", annotators or ()), *(("tag", tags) for tags in columns)):
         for value in dict.fromkeys(values):
             if not value or set(value) & set(" \t\n\r"):
-                raise FormatError(f"The {what} {value!r} holds white space, which CoNLL cannot. Write .jsonl instead.")
+                raise FormatError(
+                    f"The {what} {value!r} contains white space, which CoNLL does not support. Write .jsonl instead."
+                )
     for name in names:
         if not name or name.strip(" ") != name or "  " in name or set(name) & set("\t\n\r"):
-            raise FormatError(f"The sentence name {name!r} would not survive in CoNLL. Write .jsonl instead.")
+            raise FormatError(f"The sentence name {name!r} cannot be stored in CoNLL. Write .jsonl instead.")
     if (np.diff(offsets) == 0).any():
         empty = items[int(np.flatnonzero(np.diff(offsets) == 0)[0])]
-        raise FormatError(f"Sentence {empty!r} is empty, which CoNLL cannot say. Write .jsonl instead.")
+        raise FormatError(f"Sentence {empty!r} is empty, which CoNLL does not support. Write .jsonl instead.")
     rows = [" ".join(row) for row in zip(tokens, *columns, strict=True)]
     head = [] if annotators is None else [ANNOTATORS_MARK + " ".join(annotators)]
     parts = []
@@ -187,27 +189,27 @@ class Conll(FileFormat):
     name, title, suffixes = "conll", "CoNLL", (".conll", ".bio", ".iob")
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """Refused: sentences are no rows of a table."""
-        raise FormatError(f"{file.name}: CoNLL holds tagged sentences, and a table is needed here.")
+        """Raise an error, since sentences are not rows of a table."""
+        raise FormatError(f"{file.name}: CoNLL contains tagged sentences, but a table is needed here.")
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Return labels and tokens, with one column of tags per annotator."""
+        """Read labels and tokens, with one column of tags per annotator."""
         if options.wide:
-            raise OptionError("wide: CoNLL has a column per annotator as it is. Leave --wide out.")
+            raise OptionError("wide: CoNLL always has a column per annotator. Leave --wide out.")
         _refuse_columns(file, options.columns)
         return _crowd_from_columns(parse_columns(file.content, file.name), options.classes)
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
-        """Return tokens, and gold from the one column of tags, where there is one."""
+        """Read tokens, and gold from the only column of tags, if any."""
         _refuse_columns(file, columns)
         return corpus_from_columns(parse_columns(file.content, file.name, untagged=True))
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
-        """Return the one column of tags as answers."""
+        """Read the only column of tags as answers."""
         return answers_from_gold(self.read_corpus(file, columns), file.name)
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
-        """Return one column of tags per annotator, NOT_SEEN where an annotator gave none."""
+        """Encode one column of tags per annotator, NOT_SEEN for missing tags."""
         if corpus is None or corpus.tokens is None or labels.offsets is None:
             raise _needs_sentences(target)
         require_single_tags(labels)
@@ -223,17 +225,17 @@ class Conll(FileFormat):
         )
 
     def encode_corpus(self, corpus: Corpus, target: str) -> bytes:
-        """Return tokens with their gold tags."""
+        """Encode tokens with their gold tags."""
         if corpus.tokens is None or corpus.offsets is None:
             raise _needs_sentences(target)
         return encode_columns(corpus.items, corpus.tokens, corpus.offsets, columns=[gold_tags(corpus)])
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
-        """Return tokens with the tags that were chosen."""
+        """Encode tokens with their answers."""
         if estimate.offsets is None:
             raise self._cannot_write(target, "a table", "encode_table")
         if corpus is None or corpus.tokens is None:
-            raise OptionError(f"{target}: CoNLL needs the tokens, and the labels came without. Write .jsonl instead.")
+            raise OptionError(f"{target}: CoNLL needs the tokens, which are unknown. Write .jsonl instead.")
         return encode_columns(estimate.items, corpus.tokens, estimate.offsets, columns=[answer_tags(estimate)])
 
 
@@ -245,7 +247,7 @@ def _needs_sentences(target: str) -> OptionError:
 
 
 def _refuse_columns(file: InputFile, columns: Mapping[str, str] | None) -> None:
-    """Raise an error for columns by name: CoNLL goes by their order."""
+    """Raise an error for named columns, since the columns of CoNLL have no names."""
     if columns:
         role, name = next(iter(columns.items()))
         raise OptionError(
@@ -275,7 +277,7 @@ def _crowd_from_columns(columns: ConllColumns, classes: Sequence[Any] | None) ->
 
 
 def _suspicious_columns(columns: ConllColumns) -> tuple[str, ...]:
-    """A notice when a column shares no tag with any other: it may hold something else than an annotator's tags."""
+    """Return a notice if a column shares no tag with any other, since it may not contain an annotator's tags."""
     width = len(columns.annotators)
     used = [set(columns.tags.gather_every(width, j).unique()) - {NOT_SEEN} for j in range(width)]
     odd = [
@@ -285,11 +287,13 @@ def _suspicious_columns(columns: ConllColumns) -> tuple[str, ...]:
     ]
     if not odd:
         return ()
-    return (f"The column of {odd[0]} shares no tag with the others; is every column an annotator's?",)
+    return (
+        f"The column of {odd[0]} shares no tag with the others. Does every column contain the tags of an annotator?",
+    )
 
 
 def corpus_from_columns(columns: ConllColumns) -> Corpus:
-    """Return tokens and gold of a file with one column of tags; tokens alone of a file with none."""
+    """Return tokens and gold of a file with one column of tags; only tokens without one."""
     tokens = tuple(columns.tokens.to_list())
     if not len(columns.annotators):
         return Corpus(columns.items, tokens=tokens, offsets=columns.offsets)
@@ -305,11 +309,11 @@ def corpus_from_columns(columns: ConllColumns) -> Corpus:
 
 
 def _tags_by_annotator(labels: CrowdLabels) -> list[list[str]]:
-    """Return tags[j][i], what annotator j gave unit i."""
+    """Return tags[j][i], the tag of annotator j for unit i."""
     names = np.array([*map(str, labels.classes), NOT_SEEN], dtype=object)
     columns = []
     for j in range(len(labels.annotators)):
-        tags = np.full(labels.n_units, -1)  # the code -1 picks the last name: not seen
+        tags = np.full(labels.n_units, -1)  # code -1 selects the last name, which is not seen
         mine = labels.annotator == j
         tags[labels.unit[mine]] = labels.label[mine]
         columns.append(names[tags].tolist())
@@ -318,9 +322,9 @@ def _tags_by_annotator(labels: CrowdLabels) -> list[list[str]]:
 
 # CoNLL-2003: tagged sentences in the four columns of the shared task, token, part of speech, chunk and tag.
 #
-# Only the first and the last column are used. Where parts of speech and chunks are not known, they are written as
-# doccano and the task's own document marks have them: -X- and _. The format holds one reading, so labels of several
-# annotators are written in the package's own CoNLL, which has a column for each.
+# Only the first and the last column are used. Unknown parts of speech and chunks are written as -X- and _, as by
+# doccano and in the document marks of the task. The format has one column of tags, so labels of several annotators are
+# written as `conll`, which has a column for each.
 
 DOCUMENT = b"-DOCSTART-"
 FIRST_LINES = b"-DOCSTART- -X- -X- O\n\n"
@@ -329,28 +333,28 @@ SEPARATORS = re.compile(rb"[ \t]+")
 
 
 class Conll2003(FileFormat):
-    """Tagged sentences in four columns."""
+    """Tagged sentences in the four columns of CoNLL-2003."""
 
     name, title, suffixes = "conll2003", "CoNLL-2003", (".conll", ".iob2")
 
     def recognises(self, head: bytes) -> bool:
-        """Return the file begins with the mark of a document."""
+        """Return whether the file begins with a document mark."""
         return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(DOCUMENT)
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:  # noqa: ARG002
-        """Return tokens from the first column, gold from the last."""
+        """Read tokens from the first column, gold from the last."""
         return corpus_from_columns(parse_columns(_first_and_last(file), file.name))
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:  # noqa: ARG002
-        """Return the last column as answers."""
+        """Read the last column as answers."""
         return answers_from_gold(self.read_corpus(file), file.name)
 
     def encode_corpus(self, corpus: Corpus, target: str) -> bytes:
-        """Return tokens with their gold tags."""
+        """Encode tokens with their gold tags."""
         return _encode(corpus, corpus.offsets, gold_tags(corpus), target)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
-        """Return tokens with the tags that were chosen."""
+        """Encode tokens with their answers."""
         return _encode(corpus, estimate.offsets, answer_tags(estimate), target)
 
 
@@ -358,7 +362,7 @@ CONLL2003 = Conll2003()
 
 
 def _first_and_last(file: InputFile) -> bytes:
-    """Return the first and the last column of each line; marks of documents are left out."""
+    """Return the first and the last column of each line, without document marks."""
     lines = []
     for number, line in enumerate(file.content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         fields = SEPARATORS.split(line.strip(b" \t\r"))

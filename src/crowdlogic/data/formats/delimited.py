@@ -1,7 +1,7 @@
 """csv and tsv: a header and rows of text, in which an empty cell is missing.
 
-polars reads them. If it fails, the file is read again slowly, with Python's csv module, to report which row is wrong
-and why.
+Files are read by polars. If that fails, the file is read again with Python's slower csv module, to report the row and
+the problem.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from crowdlogic.errors import DataError, FormatError, SpreadsheetWarning
 
 # Cells of csv and tsv files that a spreadsheet would read as formulas.
 #
-# Spreadsheets run what a csv cell says: =HYPERLINK(...), @SUM(...) or -2+3+cmd|... . Values are nevertheless written
-# unchanged, since a changed id no longer joins with the data it came from; a warning says which files have such cells.
-# With the option `spreadsheet_safe` these cells get a leading quote (').
+# Spreadsheets execute formulas in csv cells: =HYPERLINK(...), @SUM(...) or -2+3+cmd|... . Values are nevertheless
+# written unchanged, since a changed id no longer joins with the original data; a warning names files with such cells.
+# With the option `spreadsheet_safe`, these cells get a leading quote (').
 
 PLAIN = r"^(?:[+-]|[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)$"
-"""A number, or a sign alone: the labels -1, +1, + and - are no formulas."""
+"""Pattern of numbers and single signs: the labels -1, +1, + and - are not formulas."""
 
 FORMULA = r"^'*[=+\-@\t\r\n]"
 
@@ -45,7 +45,7 @@ def guard_text(text: str) -> str:
 
 
 def guard_cells(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table in which `guard_text` was applied to every cell and column name."""
+    """Apply `guard_text` to every cell and column name of a table."""
     table = table.with_columns(pl.col(pl.Categorical).cast(pl.String))
     names = _suspicious_columns(table)
     if names:
@@ -77,7 +77,7 @@ def _is_formula(cells: pl.Expr) -> pl.Expr:
 
 
 def _suspicious_columns(table: pl.DataFrame) -> list[str]:
-    """Return the text columns with a cell that sorts before "A", as all signs of formulas do: a quick first look."""
+    """Return the text columns with a cell that sorts before "A", as all signs of formulas do: a quick first check."""
     if pl.String not in table.schema.values() or not table.height:
         return []
     found = table.select((pl.col(pl.String) < "A").any())
@@ -85,7 +85,7 @@ def _suspicious_columns(table: pl.DataFrame) -> list[str]:
 
 
 LARGE_FILE = 200_000_000
-"""Size in bytes from which on the compiled kernels are loaded in advance."""
+"""Minimum size in bytes for loading the compiled kernels in advance."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_HEADER = 1 << 20
@@ -93,10 +93,10 @@ LONGEST_HEADER = 1 << 20
 
 @dataclass(frozen=True)
 class Delimited(TableFormat):
-    """A table of text with a header.
+    """Table of text with a header.
 
     Attributes:
-        separator: The separator of fields; None to take it from the header: a comma, a semicolon or a tab.
+        separator: Separator of fields; None to infer it from the header: a comma, a semicolon or a tab.
         spreadsheet_safe: Whether cells that a spreadsheet would read as formulas are written with a leading quote.
     """
 
@@ -108,7 +108,7 @@ class Delimited(TableFormat):
     only_text = True
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """Return the table. Every cell is text or missing; blank lines are skipped."""
+        """Read the table. Every cell is text or missing; blank lines are skipped."""
         header = _first_line(file)
         separator = self.separator or _guess_separator(header)
         require_parsable(file.name, columns=header.count(separator.encode()) + 1)
@@ -116,12 +116,12 @@ class Delimited(TableFormat):
         _check_header(file, separator)
         if not table[table.columns[-1]].null_count():
             return require_rows(table, file.name), TableSource(file.name, first_row=2)
-        # Only where the last column has holes can there be blank lines, or rows that polars filled up.
+        # Blank lines, or rows padded by polars, are only possible if the last column has missing values.
         _check_fields(file, separator)
         return _drop_blank_lines(table, file.name)
 
     def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:
-        """Return the table with its header, written as it is made."""
+        """Return a function that writes the table with its header incrementally."""
         separator = self.separator or ","
         if self.spreadsheet_safe:
             table = guard_cells(table)
@@ -144,7 +144,7 @@ def _parse(file: InputFile, separator: str) -> pl.DataFrame:
             return pl.read_csv(io.BytesIO(file.content), infer_schema=False, separator=separator)
         if file.location.stat().st_size > LARGE_FILE:
             Thread(target=_warm_up, daemon=True).start()
-        # By its path, which polars maps into memory; an open file is copied. Without `glob`, brackets mean themselves
+        # Pass the path, which polars maps into memory, whereas an open file is copied; brackets are not a pattern
         return pl.read_csv(file.location.absolute(), infer_schema=False, separator=separator, glob=False)
     except pl.exceptions.NoDataError:
         raise FormatError(f"{file.name}: the file is empty. A table needs a header and at least one row.") from None
@@ -155,7 +155,7 @@ def _parse(file: InputFile, separator: str) -> pl.DataFrame:
 
 
 def _warm_up() -> None:
-    """Load the compiled kernels while the file is read: a second that a large table would else wait for."""
+    """Load the compiled kernels while the file is read, which saves a second for large tables."""
     from crowdlogic.numerics.kernels import warm_up
 
     warm_up()
@@ -181,7 +181,7 @@ def _guess_separator(header: bytes) -> str:
 
 
 def _rows(content: bytes, name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield row number and fields, read with Python's csv module, which can report the row. The header is row 1."""
+    """Yield row number and fields with Python's csv module, which can report the row. The header is row 1."""
     whole = content.removeprefix(BYTE_ORDER_MARK)
     try:
         text = whole.decode("utf-8")
@@ -197,7 +197,7 @@ def _rows(content: bytes, name: str, separator: str) -> Iterator[tuple[int, list
 
 
 def _check_header(file: InputFile, separator: str) -> None:
-    """Raise if two columns have one name: polars would silently rename one."""
+    """Raise an error if two columns have the same name, since polars would silently rename one."""
     header = _first_line(file).rstrip(b"\r\n")
     names = next(_rows(header or b"\n", file.name, separator), (1, []))[1]
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
@@ -206,7 +206,7 @@ def _check_header(file: InputFile, separator: str) -> None:
 
 
 def _check_fields(file: InputFile, separator: str) -> None:
-    """Raise if some row has more or fewer fields than the header: polars would silently fill it up."""
+    """Raise an error if a row has more or fewer fields than the header, since polars would silently pad it."""
     rows = ((number, fields) for number, fields in _rows(file.content, file.name, separator) if fields)
     _, header = next(rows, (1, []))
     for number, fields in rows:
@@ -218,7 +218,7 @@ def _check_fields(file: InputFile, separator: str) -> None:
 
 
 def _parse_slowly(file: InputFile, separator: str) -> pl.DataFrame:
-    """Return the table by Python's reader: it takes some files that polars does not, and says where it cannot."""
+    """Return the table by Python's reader, which accepts some files that polars rejects, and reports errors by row."""
     _check_fields(file, separator)
     header, *rows = [fields or None for _, fields in _rows(file.content, file.name, separator)]
     width = len(header or [])

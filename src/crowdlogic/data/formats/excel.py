@@ -1,7 +1,7 @@
-"""xlsx: the first sheet of a workbook, with a header and rows, as a spreadsheet program saves it.
+"""xlsx: the first sheet of a workbook, with a header and rows.
 
-Cells are read as text, as those of a csv are: what a spreadsheet shows of a whole number, a date or a formula's result.
-Text is written as text, whatever it begins with, so that no cell is taken for a formula.
+As for csv, cells are read as text: the displayed integer, date or result of a formula. Text is written as text, so that
+no cell is interpreted as a formula.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, MissingExtraError, OptionError
 
 XML_BYTES = 6
-"""Memory that the cells of a workbook take, in bytes for each byte of XML."""
+"""Memory of the cells of a workbook, in bytes per byte of XML."""
 
 CELL_COST = 2048
-"""How much of the limit a cell counts as, since openpyxl needs up to 20 s for a million: 1,048,576 by default."""
+"""Share of the limit that a cell counts as (1,048,576 cells by default), since openpyxl is slow."""
 
 MOST_ROWS = 1_048_576
-"""Rows that a sheet can hold."""
+"""Maximum number of rows of a sheet."""
 
 LONGEST_TEXT = 32_767
-"""Characters that a cell can hold."""
+"""Maximum number of characters of a cell."""
 
 LARGEST_NUMBER = 10**15
-"""Spreadsheets keep 15 digits of a number: longer integers are written as text."""
+"""Maximum number of digits of an integer; longer ones are written as text, since spreadsheets round them."""
 
 NOT_IN_XML = r"[\x00-\x08\x0b-\x1f\x{FFFE}\x{FFFF}]"
-"""Characters that a cell cannot hold, or that would be read as others, such as a carriage return."""
+"""Characters that a cell cannot contain, or that would change, such as a carriage return."""
 
 
 class Excel(TableFormat):
-    """The first sheet of a workbook."""
+    """First sheet of a workbook."""
 
     name, title, suffixes = "xlsx", "xlsx", (".xlsx",)
     only_text = True
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """Return the table. Every cell is text or missing; empty rows are skipped."""
+        """Read the table. Every cell is text or missing; empty rows are skipped."""
         rows = _read_rows(file)
         header = [_text(cell) for cell in rows[0]] if rows else []
         while header and header[-1] is None:
@@ -63,9 +63,11 @@ class Excel(TableFormat):
         return require_rows(pl.DataFrame(columns), file.name), source
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:
-        """Return the table with its header, as a workbook of one sheet."""
+        """Encode the table with its header as a workbook with one sheet."""
         if len(table) >= MOST_ROWS:
-            raise OptionError(f"{target}: a sheet holds {MOST_ROWS:,} rows, and there are {len(table):,}. Write a csv.")
+            raise OptionError(
+                f"{target}: a sheet can have {MOST_ROWS:,} rows, but there are {len(table):,}. Write a csv file."
+            )
         openpyxl = _import_openpyxl()
         from openpyxl.cell import WriteOnlyCell
 
@@ -80,7 +82,7 @@ class Excel(TableFormat):
             if not isinstance(value, str):
                 return value
             made = WriteOnlyCell(sheet, value=value)
-            made.data_type = "s"  # text, even where it begins like a formula
+            made.data_type = "s"  # text, even if it begins like a formula
             return made
 
         for row in (table.columns, *table.rows()):
@@ -113,7 +115,8 @@ def _read_rows(file: InputFile) -> list[tuple[Any, ...]]:
         require_unpackable(unpacked, unpacked_limit(len(content)), file.name)
         require_unpackable(unpacked * XML_BYTES, parsed_limit(len(content)), file.name)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        # Rows are as wide as their last cell says, and empty ones are filled in: they are counted while they are read.
+        # Rows are padded up to the position of their last cell, and gaps with empty rows, so cells are counted while
+        # reading
         rows: list[tuple[Any, ...]] = []
         limit, left = parsed_limit(len(content)), parsed_limit(len(content)) // CELL_COST
         for row in book.worksheets[0].iter_rows(values_only=True) if book.worksheets else ():
@@ -141,7 +144,7 @@ def _check_header(header: list[str | None], name: str) -> None:
 
 
 def _check_width(rows: list[tuple[Any, ...]], width: int, name: str) -> None:
-    """Refuse a cell to the right of the header's columns: it would be lost."""
+    """Raise an error for a cell to the right of the header's columns, which would be lost."""
     for number, row in enumerate(rows[1:], start=2):
         if any(_text(cell) is not None for cell in row[width:]):
             raise FormatError(
@@ -154,7 +157,7 @@ def _cell(row: list[str | None], k: int) -> str | None:
 
 
 def _text(value: Any) -> str | None:
-    """Return a cell as a spreadsheet would show it; None where it is empty."""
+    """Return a cell as displayed by a spreadsheet; None if it is empty."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, float) and value.is_integer():
@@ -167,7 +170,7 @@ def _text(value: Any) -> str | None:
 
 
 def _check_cells(table: pl.DataFrame, target: str) -> None:
-    """Refuse texts and names of columns that a workbook would change, and cells that are no single value."""
+    """Raise an error for text and names that a workbook would change, and for cells that are not single values."""
     names = pl.Series(table.columns, dtype=pl.String)
     wrong = names.str.contains(NOT_IN_XML) | (names.str.len_chars() > LONGEST_TEXT)
     if wrong.any():
@@ -178,13 +181,13 @@ def _check_cells(table: pl.DataFrame, target: str) -> None:
         )
     for name, dtype in table.schema.items():
         if dtype.is_nested():
-            raise OptionError(f"{target}: the column {name!r:.80} holds {dtype}. Write jsonl or parquet instead.")
+            raise OptionError(f"{target}: the column {name!r:.80} has type {dtype}. Write jsonl or parquet instead.")
         if dtype != pl.String:
             continue
         lengths = table[name].str.len_chars()
         for wrong, what in (
-            (lengths > LONGEST_TEXT, f"a text of more than {LONGEST_TEXT:,} characters, the most that a cell can hold"),
-            (table[name].str.contains(NOT_IN_XML), "a control character, which a workbook cannot hold"),
+            (lengths > LONGEST_TEXT, f"a text of more than {LONGEST_TEXT:,} characters, the maximum of a cell"),
+            (table[name].str.contains(NOT_IN_XML), "a control character, which a workbook does not support"),
         ):
             if wrong.any():
                 row = int(wrong.arg_true()[0]) + 2

@@ -1,6 +1,6 @@
-"""The records of a JSON file, one at a time: elements of an array, an object a line, or one object.
+"""Records of a JSON file, one at a time: elements of an array, one object per line, or a single object.
 
-The file is read in pieces and each record is parsed by itself, so that memory holds one record and not the file.
+The file is read in pieces, and each record is parsed separately, so only one record is in memory at a time.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from crowdlogic.data.files import InputFile
 from crowdlogic.errors import FormatError, json_reason
 
 PIECE = 1 << 20
-"""Number of bytes that are read at once; more if a record is longer."""
+"""Number of bytes that are read at a time; more if a record is longer."""
 
 CUT_OFF = 64
-"""Distance in characters from the end of the text read so far, from which on a problem is not due to missing text."""
+"""Distance in characters from the end of the read text beyond which a problem is not caused by missing text."""
 
 SPACE = re.compile(r"[ \t\n\r]*")
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -42,7 +42,7 @@ def iterate_records(file: InputFile) -> Iterator[tuple[int, Any]]:
 
 
 def iterate_elements(text: JsonText) -> Iterator[tuple[int, Any]]:
-    """Yield the elements of the array that comes next, and their numbers from 1."""
+    """Yield the elements of the next array, and their numbers from 1."""
     text.expect("[", 1)
     number = 0
     while text.peek() != "]":
@@ -57,12 +57,12 @@ def require_object(record: Any, number: int, file: InputFile) -> dict[str, Any]:
     """Return the record if it is an object; raise an error otherwise."""
     if not isinstance(record, dict):
         kind = type(record).__name__
-        raise FormatError(f"{file.name}, record {number}: a JSON {kind} where an object is expected. {REMEDY}")
+        raise FormatError(f"{file.name}, record {number}: expected an object, got a JSON {kind}. {REMEDY}")
     return record
 
 
 class JsonText:
-    """The text of a JSON file as far as it was read, and the place up to which it was used."""
+    """Text of a JSON file, read in pieces, with the current position."""
 
     def __init__(self, opened: BinaryIO, name: str) -> None:
         self.name = name
@@ -79,11 +79,11 @@ class JsonText:
             self._read_on()
 
     def expect(self, sign: str, number: int) -> None:
-        """Go past a sign that must come next."""
+        """Skip a character that must be the next one."""
         found = self.peek()
         if found != sign:
-            what = "the file ends" if not found else f"{found!r} stands"
-            raise FormatError(f"{self.name}, record {number}: {what} where {sign!r} is expected. {REMEDY}")
+            what = repr(found) if found else "the end of the file"
+            raise FormatError(f"{self.name}, record {number}: expected {sign!r}, got {what}. {REMEDY}")
         self._at += 1
 
     def value(self, number: int) -> Any:
@@ -105,22 +105,22 @@ class JsonText:
                 if end < len(self._text) or self._ended:
                     self._at = end
                     return self._repair(found)
-                self._read_on()  # a number may go on in the next piece
+                self._read_on()  # a number may continue in the next piece
 
     def _repair(self, found: Any) -> Any:
-        """The value with U+FFFD for half characters (lone surrogates), which escapes can write and no text can hold."""
+        """Replace half characters (lone surrogates), which escapes can represent but text cannot, by U+FFFD."""
         if not self._may_hold_halves:
             return found
         whole = json.dumps(found, ensure_ascii=False)
         return json.loads(LONE_SURROGATE.sub("\ufffd", whole)) if LONE_SURROGATE.search(whole) else found
 
     def require_end(self, number: int) -> None:
-        """Refuse anything but white space up to the end."""
+        """Raise an error for anything but white space up to the end."""
         if self.peek():
-            raise FormatError(f"{self.name}, record {number}: something follows the last record. {REMEDY}")
+            raise FormatError(f"{self.name}, record {number}: unexpected text after the last record. {REMEDY}")
 
     def _read_on(self) -> None:
-        """Read a piece more, as much as is still unused at least, so that a long record is not parsed over and over."""
+        """Read another piece, at least as long as the unused text, so that long records are not parsed repeatedly."""
         unused = self._text[self._at :]
         piece = self._opened.read(max(PIECE, len(unused)))
         self._ended = not piece

@@ -1,6 +1,6 @@
-"""JSON: one object a line (jsonl), or an array of objects (json).
+"""JSON: one object per line (jsonl), or an array of objects (json).
 
-Flat objects make a table. Objects with tokens are sentences: {"item": ..., "tokens": [...], "tags": [...]} with one tag
+Flat objects form a table. Objects with tokens are sentences: {"item": ..., "tokens": [...], "tags": [...]} with one tag
 per token, or {"item": ..., "tokens": [...], "crowd": {"ann": [...], ...}} with the tags of every annotator.
 """
 
@@ -30,7 +30,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class JsonRecords(TableFormat):
-    """Objects of JSON: rows of a table, or sentences. A subclass says how they are stored."""
+    """Base class for objects of JSON: rows of a table, or sentences. A subclass defines how they are stored."""
 
     def records(self, file: InputFile) -> tuple[list[dict[str, Any]], TableSource]:
         """Return the objects of a file, at least one, and the source that numbers them."""
@@ -62,7 +62,7 @@ class JsonRecords(TableFormat):
 
 
 class Jsonl(JsonRecords):
-    """One JSON object a line."""
+    """One JSON object per line."""
 
     name, title, suffixes = "jsonl", "jsonl", (".jsonl", ".ndjson")
 
@@ -76,7 +76,7 @@ class Jsonl(JsonRecords):
         try:
             with hold_back_panics():
                 _require_fields(content, file.name)
-                # The schema first, which read_ndjson would infer in the same time: a file may have a field for each row
+                # Check the schema first, since a file may have a field for each row; read_ndjson would infer it as well
                 schema = pl.scan_ndjson(io.BytesIO(content), infer_schema_length=None).collect_schema()
                 require_parsable(file.name, rows=content.count(b"\n") + 1, columns=len(schema), size=len(content))
                 table = pl.read_ndjson(io.BytesIO(content), schema=schema)
@@ -87,24 +87,24 @@ class Jsonl(JsonRecords):
         numbers = [number for number, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
         if len(numbers) != len(table):
             raise FormatError(
-                f"{file.name}: {len(numbers)} lines but {len(table)} records. Write one JSON object a line."
+                f"{file.name}: {len(numbers)} lines but {len(table)} records. Write one JSON object per line."
             )
         return require_rows(table, file.name), TableSource(file.name, word="line", numbers=np.array(numbers))
 
     def first_record(self, file: InputFile) -> dict[str, Any]:
-        """Return the object of the first line; empty if that is wrong."""
+        """Return the object of the first line; empty if it is invalid."""
         try:
             return parse_jsonl(file.content.lstrip().partition(b"\n")[0], "")[0][0]
         except FormatError:
-            return {}  # reading the table says what is wrong
+            return {}  # reading the table reports the problem
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
-        """Encode one object a row."""
+        """Encode one object per row."""
         return table.write_ndjson().encode()
 
 
 class JsonTable(JsonRecords):
-    """An array of objects."""
+    """Array of objects."""
 
     name, title, suffixes = "json", "json", (".json",)
 
@@ -121,7 +121,7 @@ class JsonTable(JsonRecords):
         return self.records(file)[0][0]
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
-        """Encode an array with one object a row, a row a line."""
+        """Encode an array with one object per row, one row per line."""
         rows = table.write_ndjson().rstrip("\n").split("\n") if len(table) else []
         return ("[\n" + ",\n".join(rows) + "\n]\n").encode()
 
@@ -130,19 +130,19 @@ JSONL, JSON = Jsonl(), JsonTable()
 
 
 def parse_jsonl(content: bytes, name: str) -> tuple[list[dict[str, Any]], TableSource]:
-    """Parse the objects line by line; raise an error with the line of the first one that is wrong."""
+    """Parse the objects line by line; raise an error for the first invalid line."""
     records, numbers = [], []
     for number, line in enumerate(content.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
         if line.strip():
             records.append(_parse_object(line, f"{name}, line {number}"))
             numbers.append(number)
     if not records:
-        raise FormatError(f"{name}: the file is empty. Give one JSON object a line.")
+        raise FormatError(f"{name}: the file is empty. Give one JSON object per line.")
     return records, TableSource(name, word="line", numbers=np.array(numbers))
 
 
 LOOKED_AT = 4 << 20
-"""Bytes in which fields are counted before a schema is inferred, which takes time in the square of their number."""
+"""Number of bytes in which fields are counted before inferring a schema, which takes quadratic time."""
 
 FIELD = re.compile(rb'"([^"\\]{1,200})"\s*:')
 
@@ -158,7 +158,7 @@ def _require_fields(content: bytes, name: str) -> None:
         try:
             fields.update(_parse_object(line, name) if line.strip() else ())
         except FormatError:
-            return  # the reader says what is wrong
+            return  # the reader reports the problem
     require_parsable(name, columns=len(fields), size=len(content))
 
 
@@ -168,16 +168,16 @@ def _parse_object(line: bytes, where: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise FormatError(f"{where}: not UTF-8 text. Save the file as UTF-8.") from None
     except (ValueError, RecursionError) as problem:
-        raise FormatError(f"{where}: not JSON ({json_reason(problem)}). Write one JSON object a line.") from None
+        raise FormatError(f"{where}: not JSON ({json_reason(problem)}). Write one JSON object per line.") from None
     if not isinstance(record, dict):
         raise FormatError(
-            f"{where}: a JSON {type(record).__name__} where an object is expected. Write one object a line."
+            f"{where}: expected an object, got a JSON {type(record).__name__}. Write one object per line."
         )
     return record
 
 
 def table_from_records(records: list[dict[str, Any]], source: TableSource) -> pl.DataFrame:
-    """Make a table of objects. A field of mixed types is left out, unless its name identifies a role."""
+    """Convert objects to a table. Fields with mixed types are dropped unless their name identifies a role."""
     columns = list(dict.fromkeys(name for record in records for name in record))
     require_parsable(source.name, rows=len(records), columns=len(columns))
     roles = find_roles(columns, where=source.name).values()
@@ -188,7 +188,7 @@ def table_from_records(records: list[dict[str, Any]], source: TableSource) -> pl
         except (*UNCONVERTIBLE, *UNREADABLE):
             if name in roles:
                 raise FormatError(
-                    f"{source.name}: the field {name!r} holds values of different types. Use one type throughout."
+                    f"{source.name}: the field {name!r} contains values of different types. Use one type everywhere."
                 ) from None
     return pl.DataFrame(table)
 
@@ -196,16 +196,16 @@ def table_from_records(records: list[dict[str, Any]], source: TableSource) -> pl
 # Sentences with the tags of several annotators.
 
 CROWD_FIELDS = ("crowd", "annotations", "annotators")
-"""The names under which a record may hold {annotator: tags}."""
+"""Field names for {annotator: tags} in a record."""
 
 
 def crowd_tags(record: dict[str, Any]) -> dict[str, Any] | None:
-    """Return {annotator: tags} of a record; None where it has none."""
+    """Return {annotator: tags} of a record; None if it has none."""
     return next((record[name] for name in CROWD_FIELDS if isinstance(record.get(name), dict)), None)
 
 
 def crowd_from_records(records: Sequence[dict[str, Any]], source: TableSource, options: ReadOptions) -> Crowd:
-    """Labels and tokens of records that hold {annotator: tags}; tags of None mean that the sentence was not seen."""
+    """Return labels and tokens of records with {annotator: tags}; tags of None mean that the sentence was not seen."""
     corpus = corpus_from_records(records, source, options.columns)
     rows, places = [], []
     for at, (item, record) in enumerate(zip(corpus.items.to_list(), records, strict=True)):

@@ -16,6 +16,7 @@ from typing import BinaryIO
 import numpy as np
 import pytest
 
+from crowdlogic.data import files
 from crowdlogic.data.files import (
     atomic_write,
     draft_target,
@@ -397,3 +398,20 @@ def test_a_kill_between_renames_never_leaves_a_new_file_beside_an_old_one(tmp_pa
     assert done.returncode == -signal.SIGKILL
     assert texts in ({"old"}, {"new"}, set())
     assert {path.read_text() for path in tmp_path.glob("*.csv")} == {"newer"}
+
+
+def test_a_signal_while_a_temporary_file_is_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = files._make_draft
+
+    def interrupted(target: Path) -> Path:
+        draft = make(target)
+        signal.raise_signal(signal.SIGINT)
+        return draft
+
+    monkeypatch.setattr(files, "_make_draft", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_bytes(tmp_path / "a.txt", b"x")
+
+    assert not list(tmp_path.iterdir())

@@ -414,8 +414,10 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         raise OptionError(f"{path}: the folder {target.parent} does not exist. Create it first.")
     if target.is_dir():
         raise OptionError(f"{path}: is a folder. Name a file.")
-    draft = _make_draft(target)
+    draft = None
     try:
+        with _interrupts_delayed():  # a draft that is not yet known here would be left behind
+            draft = _make_draft(target)
         yield draft
         draft.chmod(0o666 & ~_umask())
         outputs = _outputs.get()
@@ -424,7 +426,8 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         else:
             outputs.renames.append((draft, target))
     except BaseException as problem:
-        draft.unlink(missing_ok=True)
+        if draft is not None:
+            draft.unlink(missing_ok=True)
         if isinstance(problem, OSError) and problem.errno is not None and problem.filename in (None, str(draft), draft):
             # name the file that the user gave, not the temporary one
             raise OSError(problem.errno, problem.strerror, str(target)) from problem
@@ -593,8 +596,10 @@ def new_folder(path: str | Path) -> Iterator[Path]:
         raise OptionError(f"{path}: the folder {target.parent} does not exist. Create it first.")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise OptionError(f"{path}: already exists. Name a new or an empty folder.")
-    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
+    draft = None
     try:
+        with _interrupts_delayed():
+            draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
         yield draft
         draft.chmod(0o777 & ~_umask())
         outputs = _outputs.get()
@@ -604,6 +609,8 @@ def new_folder(path: str | Path) -> Iterator[Path]:
             outputs.drafts.append(draft)
             outputs.renames.append((draft, target))
     except BaseException as problem:
+        if draft is None:
+            raise
         shutil.rmtree(draft, ignore_errors=True)
         if isinstance(problem, OSError) and str(problem.filename or "").startswith(str(draft)):
             inside = Path(problem.filename).relative_to(draft)

@@ -101,7 +101,7 @@ def test_the_module_runs_as_a_command() -> None:
         ),
         (
             ["aggregate", "l.csv", "-o", "o.xyz"],
-            "crowdlogic: o.xyz: the suffix '.xyz' says no format. Use .csv, .tsv, .xlsx, .parquet, .jsonl, .json, .conll, .spacy, .ft, or give --format.\n",
+            "crowdlogic: o.xyz: no format has the suffix '.xyz'. Use .csv, .tsv, .xlsx, .parquet, .jsonl, .json, .conll, .spacy, .ft, or give --format.\n",
         ),
         (
             ["aggregate", "l.csv", "-o", "o.csv", "--classes", "x,z"],

@@ -151,7 +151,7 @@ def test_gold_of_other_classes_is_not_scored_and_the_items_are_answered(run: Run
             "no.csv: no such file. The folder contains: gold.csv, items.csv, labels.csv, test.csv.",
         ),
         (["predict", "model", "test.csv", "-o", "/proc/p.csv"], "/proc/p.csv: "),
-        (["predict", "model", "test.csv", "-o", "p.xyz"], "p.xyz: the suffix '.xyz' says no format."),
+        (["predict", "model", "test.csv", "-o", "p.xyz"], "p.xyz: no format has the suffix '.xyz'."),
     ],
 )
 def test_bad_input_is_one_line(run: Run, trained: Simulation, words: list[str], line: str) -> None:

@@ -174,7 +174,7 @@ def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
         (
             "e.xyz",
             CSV,
-            f"e.xyz: the suffix '.xyz' says no format. Use {', '.join(all_suffixes())}, or give --format.",
+            f"e.xyz: no format has the suffix '.xyz'. Use {', '.join(all_suffixes())}, or give --format.",
         ),
     ],
 )

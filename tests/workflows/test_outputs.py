@@ -87,7 +87,7 @@ def test_a_place_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
     check_writable(str(tmp_path / "o.csv"))
     with pytest.raises(OptionError, match=r"the folder .*no does not exist"):
         require_folder(tmp_path / "no" / "o.csv")
-    with pytest.raises(OptionError, match=r"the suffix '\.xyz' says no format"):
+    with pytest.raises(OptionError, match=r"no format has the suffix '\.xyz'"):
         check_writable(str(tmp_path / "o.xyz"))
 
 

@@ -1,8 +1,8 @@
-"""Labels and items from what people hold in memory: long and wide frames, a matrix, dictionaries, lists.
+"""Labels and items from data in memory: long and wide frames, matrices, dictionaries, lists.
 
-Frames of pandas, polars or pyarrow go straight in. However labels arrive, their rows pass through `build_labels` or
-`build_sequences`, where names become codes and the input contract is applied. File formats read a table and then use
-the same functions.
+Frames of pandas, polars or pyarrow are accepted directly. All rows of labels are processed by `build_labels` or
+`build_sequences`, which encode names and apply the input contract. File formats read a table and then use the same
+functions.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ def from_frame(
     empty_label: str | None = None,
     source: TableSource = FRAME,
 ) -> CrowdLabels:
-    """Return labels from a long frame: one row per label, with columns for the item, the annotator and the label.
+    """Create labels from a long frame: one row per label, with columns for the item, the annotator and the label.
 
     Args:
         frame: A frame of pandas, polars or pyarrow. Optional columns: weight, time, kind (human, llm or code). A column
             `tags` instead of `label` holds a list of tags (or tags separated by spaces), one per token.
-        columns: role -> column, when the columns' names are not recognised.
-        classes: The classes, in the order that decides ties; those found, sorted, when not given.
+        columns: role -> column, if the column names are not recognised.
+        classes: The classes, in the order used to break ties; by default the sorted labels.
         duplicates: What to do when an annotator labels an item twice: error (labels that are the same count once,
             others are refused), first, last or keep.
         empty_label: Class that an empty cell stands for; None if it stands for no label.
@@ -111,7 +111,7 @@ def from_arrays(
     classes: Sequence[Any] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
 ) -> CrowdLabels:
-    """Return labels from three aligned lists of names: annotators[n] gave items[n] the label labels[n]."""
+    """Create labels from three aligned lists: annotators[n] gave items[n] the label labels[n]."""
     if not len(items) == len(annotators) == len(labels):
         raise LabelError(
             f"{pluralise(len(items), 'item')}, {pluralise(len(annotators), 'annotator')} and "
@@ -142,7 +142,7 @@ def from_wide(
     duplicates: Duplicates | str = Duplicates.error,
     source: TableSource = FRAME,
 ) -> CrowdLabels:
-    """Labels from a wide frame: one row per item, one column per annotator, missing cells where an annotator gave none.
+    """Create labels from a wide frame: one row per item, one column per annotator, missing cells for missing labels.
 
     Args:
         frame: A frame of pandas, polars or pyarrow.
@@ -213,9 +213,9 @@ def from_matrix(
     items: Sequence[Any] | None = None,
     annotators: Sequence[Any] | None = None,
 ) -> CrowdLabels:
-    """Return labels from a dense matrix[item, annotator] of whole numbers, with -1 where there is no label.
+    """Create labels from a dense integer matrix[item, annotator], with -1 for missing labels.
 
-    With `classes` the numbers are positions among them, else they name the classes themselves.
+    If `classes` is given, the numbers are indices of classes; otherwise, they are the names of the classes.
     """
     try:
         dense = np.asarray(matrix)
@@ -249,7 +249,7 @@ def _axis_names(what: str, given: Sequence[Any] | None, size: int) -> pl.Series:
 
 
 def from_dict(labels: Mapping[Any, Mapping[Any, Any]], *, classes: Sequence[Any] | None = None) -> CrowdLabels:
-    """Return labels from {item: {annotator: label}}; None means no label."""
+    """Create labels from {item: {annotator: label}}; None means no label."""
     rows = [(item, annotator, label) for item, given in labels.items() for annotator, label in given.items()]
     items, annotators, values = zip(*rows, strict=True) if rows else ((), (), ())
     return from_arrays(items, annotators, values, classes=classes)
@@ -262,9 +262,9 @@ def from_sequences(
     duplicates: Duplicates | str = Duplicates.error,
     source: TableSource = FRAME,
 ) -> CrowdLabels:
-    """Return labels of token sequences from (item, annotator, tags) rows.
+    """Create labels of token sequences from rows (item, annotator, tags).
 
-    A sequence that an annotator saw and left without entities is a row of O's; one that was not seen has no row.
+    A sequence in which an annotator saw no entities has a row of O tags; a sequence that was not seen has no row.
     """
     items, annotators, tags = zip(*given, strict=True) if (given := _check_rows(rows)) else ((), (), ())
     table = pl.DataFrame(
@@ -278,7 +278,7 @@ def from_sequences(
 
 
 def _check_rows(rows: Any) -> list[tuple[Any, Any, Sequence[Any]]]:
-    """Return the rows of `from_sequences`; anything else is refused in one sentence."""
+    """Return the rows of `from_sequences` after validating them."""
     if isinstance(rows, Mapping | str) or hasattr(rows, "columns") or not isinstance(rows, Iterable):
         hint = " A frame of them is read with from_frame." if hasattr(rows, "columns") else ""
         raise LabelError(f"from_sequences: a {type(rows).__name__} where rows are expected. {SEQUENCE_ROWS}{hint}")
@@ -296,11 +296,11 @@ SEQUENCE_ROWS = 'Give a list of (item, annotator, tags), such as [("s1", "ann", 
 
 
 def as_labels(labels: Any, where: str) -> CrowdLabels:
-    """Return labels as they are, or from a frame; anything else is refused in one sentence.
+    """Return labels unchanged, or create them from a frame; raise an error for other arguments.
 
     Args:
-        labels: What was given.
-        where: The function that it was given to, for the message.
+        labels: The argument.
+        where: Name of the called function in messages.
     """
     if isinstance(labels, CrowdLabels):
         return labels
@@ -315,12 +315,12 @@ def as_labels(labels: Any, where: str) -> CrowdLabels:
 
 
 def corpus_from_frame(frame: Any, *, columns: Mapping[str, str] | None = None) -> Corpus:
-    """Return items from a frame: one row per item, with its text (or its tokens), and its gold if it is known.
+    """Create items from a frame: one row per item, with its text (or its tokens), and its gold if it is known.
 
     Args:
         frame: A frame of pandas, polars or pyarrow with columns for the item and the text; or for the item and the
             tokens, as lists or as text separated by spaces. A column `label` (or `gold`, `tags`) holds the gold.
-        columns: role -> column, when the columns' names are not recognised.
+        columns: role -> column, if the column names are not recognised.
     """
     return corpus_from_table(to_polars(frame, FRAME), FRAME, columns)
 
@@ -442,7 +442,7 @@ def corpus_from_records(
 
 
 def _add_gold(corpus: Corpus, offsets: Ints, tags: list[Any], source: TableSource) -> Corpus:
-    """Return the corpus with gold from one list of tags per sentence; a sentence without tags has none."""
+    """Return the corpus with gold from one list of tags per sentence; sentences without tags have no gold."""
     lengths = np.diff(offsets)
     flat: list[str | None] = []
     for at, (given, length) in enumerate(zip(tags, lengths, strict=True)):
@@ -457,7 +457,7 @@ def _add_gold(corpus: Corpus, offsets: Ints, tags: list[Any], source: TableSourc
 
 
 def text_list(value: Any, what: str, source: TableSource, at: int) -> list[str]:
-    """Return a list of text as it is, text split at white space; anything else is an error."""
+    """Return a list of text unchanged, or split text at white space; other values raise an error."""
     if isinstance(value, str):
         return value.split()
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
@@ -467,7 +467,7 @@ def text_list(value: Any, what: str, source: TableSource, at: int) -> list[str]:
     return value
 
 
-# What people hand to a trained classifier: a corpus, a frame, a list of texts, a list of sentences.
+# Inputs of a trained classifier: a corpus, a frame, a list of texts, or a list of sentences.
 
 ACCEPTED = "Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists."
 
@@ -484,7 +484,7 @@ def _has_own_index(items: Any) -> bool:
 
 
 def to_corpus(items: Any, *, sequential: bool) -> Corpus:
-    """Return new items as a corpus of the kind that a classifier learnt from.
+    """Convert new items to a corpus of the kind that a classifier was trained on.
 
     Args:
         items: A Corpus, a frame, a dictionary item -> text, a series of texts with an index, a list of texts, or a

@@ -1,4 +1,4 @@
-"""CrowdLabels: who gave which label to what, as a sparse table of integers with the names behind them.
+"""CrowdLabels: the labels of all annotators as a sparse table of integer codes, with the names of the codes.
 
 Axes: i unit, j annotator, k class, s sequence. A unit carries one latent label: a document is one unit, a sentence is
 a run of units, one per token, and `offsets` marks where each begins. Both go through the same code.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOT_SEEN = "?"
-"""The tag of a token that an annotator did not see, or that has no answer."""
+"""Tag of a token that an annotator did not see, or that has no answer."""
 
 KINDS = ("human", "llm", "code")
 """Kinds of annotators."""
@@ -37,18 +37,18 @@ class CrowdLabels:
     names into codes and apply the input contract; the constructor itself takes codes and only checks them.
 
     Attributes:
-        unit: unit[n], the unit that row n labels.
-        annotator: annotator[n], who gave it.
-        label: label[n], the class given.
-        items: The name of each item (document or sequence).
-        annotators: The name of each annotator.
-        classes: The name of each class, in the order that decides ties and columns.
+        unit: unit[n], the labelled unit.
+        annotator: annotator[n], the annotator who gave the label.
+        label: label[n], the given class.
+        items: Name of each item (document or sequence).
+        annotators: Name of each annotator.
+        classes: Name of each class, in the order used for ties and columns.
         offsets: offsets[s] is the first unit of sequence s, offsets[-1] the number of units; None for documents.
-        weight: weight[n], how much a label counts; None when all count 1.
-        time: time[n], when it was given, in seconds; None when unknown.
-        kind: kind[j], one of KINDS; None when unknown.
-        negated: negated[n], whether row n is a partial label, which says "not this class"; None when all are whole.
-        intake: What reading the table did with its rows.
+        weight: weight[n] of each label; None if all are 1.
+        time: time[n], the time of the label in seconds; None if unknown.
+        kind: kind[j], one of KINDS; None if unknown.
+        negated: negated[n], whether row n is a partial label ("not this class"); None if all are complete.
+        intake: Report on how the rows of the table were read.
     """
 
     unit: Ints
@@ -111,9 +111,9 @@ class CrowdLabels:
         return np.ones(self.n_labels) if self.weight is None else self.weight
 
     def votes(self, *, weighted: bool = True) -> Floats:
-        """Return votes[i, k], the weight (or the number) of the labels k that unit i received.
+        """Return votes[i, k], the total weight (or the number) of the labels k of unit i.
 
-        A partial label is a vote that the other classes share evenly.
+        A partial label is a vote divided equally among the other classes.
         """
         if self.negated is not None:
             return self._shared_votes(weighted=weighted)
@@ -122,7 +122,7 @@ class CrowdLabels:
         return counts.astype(np.float64).reshape(self.n_units, self.n_classes)
 
     def _shared_votes(self, *, weighted: bool) -> Floats:
-        """Return votes[i, k] where some labels are partial."""
+        """Return votes[i, k] if some labels are partial."""
         whole = replace(self.take(~self._negated), negated=None).votes(weighted=weighted)
         refused = replace(self.take(self._negated), negated=None).votes(weighted=weighted)
         return np.asarray(whole + (refused.sum(axis=1, keepdims=True) - refused) / max(self.n_classes - 1, 1))
@@ -132,17 +132,17 @@ class CrowdLabels:
         return np.zeros(self.n_labels, dtype=bool) if self.negated is None else self.negated
 
     def labels_per_unit(self) -> Ints:
-        """Return n[i], how many labels unit i received."""
+        """Return n[i], the number of labels of unit i."""
         return np.bincount(self.unit, minlength=self.n_units)
 
     def labels_per_annotator(self) -> Ints:
-        """Return n[j], how many labels annotator j gave."""
+        """Return n[j], the number of labels of annotator j."""
         return np.bincount(self.annotator, minlength=len(self.annotators))
 
     def annotations(self) -> tuple[Ints, Ints, Ints]:
-        """Return each (item, annotator) pair once, and for every label the pair it belongs to.
+        """Return each (item, annotator) pair once, and the pair of every label.
 
-        A pair is what a person did in one go: a document's label, or all the tags of one sentence.
+        A pair is the label of a document, or all tags of a sentence, by one annotator.
         """
         item = self.unit if self.offsets is None else self.item_of_unit[self.unit]
         # (item, annotator) as one number, so that each pair is found once
@@ -213,11 +213,11 @@ class CrowdLabels:
         return self.take(drawn[pair_of_label])
 
     def split(self, *sizes: int, seed: int) -> tuple[CrowdLabels, ...]:
-        """Parts of the given numbers of items, drawn by seed, and a last part with the rest when there is one."""
+        """Split the items at random into parts of the given sizes, and a last part with the rest, if any."""
         return tuple(self.take_items(codes) for codes in split_codes(len(self.items), sizes, seed))
 
     def with_classes(self, classes: Sequence[Any]) -> CrowdLabels:
-        """Return the same labels over other classes (compared as text): more of them, or in another order.
+        """Return the same labels over other classes (compared as text), which may be more or in another order.
 
         A class in use cannot be left out.
         """
@@ -231,15 +231,15 @@ class CrowdLabels:
         return replace(self, label=codes[self.label], classes=tuple(classes))
 
     def with_notices(self, *notices: str) -> CrowdLabels:
-        """Return the same labels, with more to say of how they were read."""
+        """Return the same labels with additional notices about how they were read."""
         if not notices:
             return self
         return replace(self, intake=replace(self.intake, notices=(*self.intake.notices, *notices)))
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per label: item, annotator, label; negated, weight, time (in seconds) and kind where they have them.
+        """Return one row per label: item, annotator, label; negated, weight, time (in seconds) and kind if available.
 
-        Labels of sequences have a column `token`, too: the position in the sentence, from 0.
+        For sequences, the additional column `token` is the position in the sentence, from 0.
         """
         item = self.item_of_unit[self.unit]
         columns: dict[str, Any] = {"item": self.items.gather(item)}
@@ -258,7 +258,7 @@ class CrowdLabels:
         return pl.DataFrame(columns)
 
     def to_pandas(self) -> pd.DataFrame:
-        """`to_frame` as a frame of pandas."""
+        """Convert to a pandas DataFrame; see `to_frame`."""
         return to_pandas(self.to_frame())
 
     def _repr_html_(self) -> str:
@@ -277,7 +277,7 @@ class CrowdLabels:
 
 
 def require_whole_labels(labels: CrowdLabels, name: str) -> None:
-    """Refuse partial labels ("not X"). `name` is what cannot take them."""
+    """Raise an error for partial labels ("not X"). `name` is the component that does not support them."""
     if labels.negated is not None:
         count = int(np.count_nonzero(labels.negated))
         raise LabelError(
@@ -287,7 +287,7 @@ def require_whole_labels(labels: CrowdLabels, name: str) -> None:
 
 
 def split_codes(n: int, sizes: Sequence[int], seed: int) -> list[Ints]:
-    """The codes 0..n-1 permuted by seed and cut into parts of the given sizes; the rest, if any, is a last part."""
+    """Return the codes 0..n-1, permuted by seed and split into parts of the given sizes; the rest is a last part."""
     if any(size < 0 for size in sizes) or sum(sizes) > n:
         raise OptionError(f"split: parts of {', '.join(map(str, sizes))} do not fit into {n:,} items.")
     order = np.random.default_rng(seed).permutation(n)
@@ -296,7 +296,7 @@ def split_codes(n: int, sizes: Sequence[int], seed: int) -> list[Ints]:
 
 
 def find_codes(wanted: Iterable[Any], names: Names, what: str) -> Ints:
-    """Return the codes of some names, each given once; an unknown name is an error with the nearest one."""
+    """Return the codes of some names, each given once; an unknown name raises an error that suggests a similar one."""
     asked = to_column(what, list(wanted))
     codes = find(asked, names)
     if len(asked) and (codes < 0).any():

@@ -1,4 +1,4 @@
-"""The names behind the codes: text, numbers or booleans become 0, 1, 2..., and can be looked up again.
+"""Names of codes: text, numbers or booleans are encoded as 0, 1, 2..., and can be looked up.
 
 Items and annotators keep the order in which they first appear. Classes are sorted unless given; text that is all
 whole numbers sorts as numbers, so that "10" comes after "2".
@@ -21,11 +21,11 @@ ClassName: TypeAlias = str | int | bool
 Classes: TypeAlias = tuple[ClassName, ...]
 
 MANY = 20_000
-"""From this many texts on, hashes are compared instead of texts."""
+"""Minimum number of texts for comparing hashes instead of texts."""
 
 
 def encode(values: Names) -> tuple[Ints, Names]:
-    """Return codes in order of first appearance, and the names behind them. A missing value has the code -1."""
+    """Encode names in order of first appearance; return codes (-1 if missing) and the distinct names."""
     if values.null_count() == 0 and len(values) >= MANY and values.dtype == pl.String:
         return _encode_hashes(values)
     names = values.drop_nulls().unique(maintain_order=True)
@@ -47,25 +47,25 @@ def _encode_hashes(values: Names) -> tuple[Ints, Names]:
 
 
 def find(values: Names, names: Names) -> Ints:
-    """Return the position of each value among the names; -1 where it is missing or unknown. Names must be distinct."""
+    """Return the position of each value among the (distinct) names; -1 if it is missing or unknown."""
     if values.dtype != names.dtype:
         values, names = as_text(values), as_text(names)
     if len(values) == len(names) and values.null_count() == 0 and values.equals(names):
-        return np.arange(len(names), dtype=np.int32)  # each name once, in order: a join would take ten times the room
+        return np.arange(len(names), dtype=np.int32)  # each name once, in order; a join would need ten times the memory
     table = pl.DataFrame({"name": names, "code": np.arange(len(names), dtype=np.int32)})
     joined = values.to_frame("name").join(table, on="name", how="left", maintain_order="left")
     return joined["code"].fill_null(-1).to_numpy().astype(np.int32, copy=False)
 
 
 def as_text(values: Names) -> Names:
-    """Return names as text, the way Python prints them (True, not true)."""
+    """Return names as text, as printed by Python (True, not true)."""
     if values.dtype == pl.Boolean:
         return values.replace_strict([True, False], ["True", "False"], return_dtype=pl.String)
     return values.cast(pl.String)
 
 
 def sort_classes(names: Iterable[ClassName]) -> Classes:
-    """Return classes in the order that decides ties "to the first" and the columns of every output."""
+    """Sort classes in the order used for ties and for the columns of all outputs."""
     distinct = list(dict.fromkeys(names))
     if all(isinstance(name, str) and is_whole_number(name) for name in distinct):
         return tuple(sorted(distinct, key=lambda name: (int(name), str(name))))
@@ -73,7 +73,7 @@ def sort_classes(names: Iterable[ClassName]) -> Classes:
 
 
 def sort_naturally(names: Names) -> list[Any]:
-    """Return names in the order of people: "r2" before "r10"."""
+    """Sort names naturally: "r2" before "r10"."""
     return sorted(
         names.to_list(),
         key=lambda name: [
@@ -83,12 +83,12 @@ def sort_naturally(names: Names) -> list[Any]:
 
 
 def class_column(classes: Classes) -> Names:
-    """Return the classes as a column, from which codes pick names."""
+    """Return the classes as a column that can be indexed by codes."""
     return pl.Series("label", list(classes)) if classes else pl.Series("label", [], dtype=pl.String)
 
 
 def merge_classes(classes: Classes, more: Iterable[ClassName]) -> Classes:
-    """Classes with others added: sorted in when they were sorted, else behind them, since their order was chosen."""
+    """Merge classes: the result is sorted if they were sorted; otherwise new ones are appended."""
     known = {str(name) for name in classes}
     fresh = [name for name in dict.fromkeys(more) if str(name) not in known]
     if not fresh:
@@ -97,6 +97,6 @@ def merge_classes(classes: Classes, more: Iterable[ClassName]) -> Classes:
 
 
 def is_whole_number(text: str) -> bool:
-    """Return whether the text is a whole number written in ASCII digits."""
+    """Return whether the text is an integer in ASCII digits."""
     digits = text.removeprefix("-")
     return digits.isascii() and digits.isdigit()

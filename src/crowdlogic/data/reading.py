@@ -1,4 +1,4 @@
-"""Read and write labels, corpora and answers in any format: the functions that users and commands call.
+"""Reading and writing of labels, corpora and answers in all formats: functions for users and commands.
 
 The formats are listed in `crowdlogic.registry.FORMATS`; each is read by its own module.
 """
@@ -91,26 +91,26 @@ def read_crowd(
     query: str | None = None,
     single: bool = False,
 ) -> Crowd:
-    """Read labels from a file, with the items if the file has them.
+    """Read labels from a file, with the items if the file contains them.
 
     Layouts: a long table (item, annotator, label; or tags for sentences) in csv, tsv, parquet or jsonl; a wide table
     (one column per annotator) with `wide`; CoNLL with one column per annotator; jsonl records with tokens and
     {annotator: tags}; exports of annotation tools, recognised by their content.
 
     Args:
-        path: The file, "-" for standard input.
-        format: A name in `crowdlogic.registry.FORMATS`, when neither the suffix nor the content identifies it.
+        path: The file, or "-" for standard input.
+        format: A name in `crowdlogic.registry.FORMATS`, if neither the suffix nor the content identifies it.
         columns: role -> column, for columns whose names are not recognised.
-        classes: The classes in the order that decides ties; other labels are then errors.
-        duplicates: What to do when an annotator labels an item twice: error, first, last or keep.
+        classes: The classes, in the order used to break ties; other labels are then errors.
+        duplicates: Policy for several labels of an item by one annotator: error, first, last or keep.
         wide: Whether the table has one row per item and one column per annotator.
         abstain: In a wide table, a value that means "no label", such as -1.
-        empty_label: In a long table, the class that an empty cell means; None when it means no label.
+        empty_label: In a long table, the class of empty cells; None if they mean no label.
         question: In an export of a project with several questions, the one to read, such as Label Studio's from_name.
-        tokens: How texts with marked spans are cut into tokens: words, whitespace or characters.
-        boundaries: What to do with a span that begins or ends inside a token: widen, shrink, drop or error.
-        threshold: In an evaluation, the number from which on a grade is a pass.
-        query: Of a database, the query that gives the rows; `path` is then the address of the database alone.
+        tokens: Tokeniser for texts with marked spans: words, whitespace or characters.
+        boundaries: Treatment of spans that begin or end inside a token: widen, shrink, drop or error.
+        threshold: In an evaluation, the minimum grade that is a pass.
+        query: For a database, the query for the rows; `path` is then the address of the database without a table.
         single: Whether a table without a column for the annotator, with one label per item, is accepted.
     """
     options = ReadOptions(
@@ -149,7 +149,7 @@ def read_answers(path: str | Path, *, format: str | None = None, columns: Mappin
 
 
 def read_table(path: str | Path, *, format: str | None = None) -> tuple[pl.DataFrame, TableSource]:
-    """Read a table, and the source that numbers its rows in messages. In csv and tsv every cell is text or missing."""
+    """Read a table and the source that numbers its rows in messages. Cells of csv and tsv are text or missing."""
     file = InputFile(path)
     with _readable(file):
         return detect_format(file, format).read_table(file)
@@ -157,7 +157,7 @@ def read_table(path: str | Path, *, format: str | None = None) -> tuple[pl.DataF
 
 @contextmanager
 def _readable(file: InputFile) -> Iterator[None]:
-    """Report values that fit no column, and half characters, which JSON can hold and text cannot, as one line."""
+    """Report values that do not fit a column, and half characters (possible in JSON, but not in text), in one line."""
     try:
         with convertible(file.name):
             yield
@@ -169,13 +169,13 @@ def _readable(file: InputFile) -> Iterator[None]:
 
 
 TABLE_SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
-"""Formats of tables that may come in several files, by suffix."""
+"""Formats of tables that may consist of several files, by suffix."""
 
 
 def find_label_paths(name: str) -> tuple[Path, ...] | None:
     """Return the tables in a folder, or the files that match a pattern; None if the name is neither.
 
-    A folder counts if it holds nothing but tables, apart from what tools leave beside them (_SUCCESS, .crc files).
+    A folder must only contain tables, apart from auxiliary files of tools (_SUCCESS, .crc files).
     """
     place = Path(name)
     if find_database(name) is not None:
@@ -193,7 +193,7 @@ def find_label_paths(name: str) -> tuple[Path, ...] | None:
     return found
 
 
-# Write labels, corpora, answers and tables to files, so that reading gives back the same.
+# Writing of labels, corpora, answers and tables, so that reading returns the same data.
 #
 # All ids, labels and texts are written unchanged. With `spreadsheet_safe`, csv and tsv files get a leading quote (')
 # before each cell that a spreadsheet would read as a formula; other formats ignore this option.
@@ -242,14 +242,14 @@ def write_table(
 
 
 def _find_format(path: str | Path, format: str | None, function: str, *, spreadsheet_safe: bool) -> FileFormat:
-    """Return the format to write in. Refuse data where the path should be: the two are easily swapped."""
+    """Return the format to write in. Raise an error if the arguments for path and data were swapped."""
     require_kind(path, (str, Path), function, "The file comes first, then what goes into it.")
     found = find_format(path, format)
     return found.for_spreadsheets() if spreadsheet_safe else found
 
 
 def write_encoded(path: str | Path, encoded: Encoded) -> None:
-    """Write what a format encoded to a file, a folder or a database."""
+    """Write encoded data to a file, a folder or a database."""
     if isinstance(encoded, bytes):
         write_bytes(path, encoded)
     elif callable(encoded):

@@ -172,7 +172,7 @@ def test_the_footer_alone_is_checked_for_files_that_are_streamed(
 
     length = int.from_bytes(content[-8:-4], "little")
     place.write_bytes(content[:4] + content[-8 - length :])  # the columns are gone, the footer is sound
-    with pytest.raises(FormatError, match=r"table\.parquet: .* \(a column lies outside of the file\)\."):
+    with pytest.raises(FormatError, match=r"table\.parquet: .* \(a column is outside of the file\)\."):
         check_footer(place)
 
     place.write_bytes(content[:-20])

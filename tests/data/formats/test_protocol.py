@@ -31,7 +31,7 @@ def test_what_a_format_cannot_do_is_refused_in_a_sentence(with_votes: object, tm
 
     with pytest.raises(OptionError) as caught:
         write_labels(tmp_path / "l.votes", labels)
-    with pytest.raises(FormatError, match="Votes holds no such thing as a table, which is needed here"):
+    with pytest.raises(FormatError, match="Votes does not contain a table, which is needed here"):
         VOTES.read_table(InputFile("v.votes"))
 
     *able, last = usual_suffixes("encode_labels")

@@ -1,4 +1,4 @@
-"""Parquet: tables with types, as polars, pandas, Spark and DuckDB write them."""
+"""Parquet: tables with types, as written by polars, pandas, Spark and DuckDB."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_pa
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import DataError, FormatError
 
-# The footer of a Parquet file and the headers of its pages, read with bounds before polars is trusted with the file.
+# Validation of the footer of a Parquet file and the headers of its pages, before the file is passed to polars.
 #
 # A few bytes of a footer can claim billions of rows or pages of gigabytes. A reader that trusts them allocates the
 # memory at once, and the process may be killed without a message. So every number is first compared with the size of
@@ -29,19 +29,19 @@ from crowdlogic.errors import DataError, FormatError
 
 PARQUET_MAGIC = b"PAR1"
 MOST_ENTRIES = 4_000_000
-"""Values in a footer, in all."""
+"""Maximum number of values in a footer."""
 
 DEEPEST = 20
-"""Structs and lists within each other."""
+"""Maximum nesting depth of structs and lists."""
 
 USUAL_HEADER, LONGEST_HEADER = 1 << 12, 1 << 22
-"""Bytes of a page's header; statistics may hold long texts."""
+"""Maximum size of a page header in bytes; statistics may contain long text."""
 
 WIDTHS = {0: 1, 1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 16}
-"""Bytes that a value of each physical type takes in memory; 7, of fixed length, says its own."""
+"""Memory of a value of each physical type in bytes; type 7 has a fixed length given in the schema."""
 
 LEAST_WIDTH = 32
-"""Bytes that a value takes at least, once names are compared and coded."""
+"""Minimum memory of a value in bytes, including the encoding of names."""
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 
@@ -54,11 +54,11 @@ NAME, CHILDREN, REPETITION, LENGTH = 4, 5, 3, 2  # SchemaElement
 
 
 class DamagedError(ValueError):
-    """The bytes are not Thrift, or claim something impossible."""
+    """The bytes are not valid Thrift, or contain impossible numbers."""
 
 
 class Compact:
-    """Reader of Thrift's compact protocol, which refuses too many values and too deep nesting.
+    """Reader of Thrift's compact protocol, with limits on the number of values and the nesting depth.
 
     Args:
         content: The bytes.
@@ -124,7 +124,7 @@ class Compact:
 
 
 def check_parquet(content: bytes | mmap.mmap, name: str) -> None:
-    """Refuse a Parquet file whose footer or page headers claim what cannot be, or a table beyond the limit.
+    """Raise an error for a Parquet file with an impossible footer or page headers, or with a table beyond the limit.
 
     Args:
         content: The file.
@@ -142,7 +142,7 @@ def check_parquet(content: bytes | mmap.mmap, name: str) -> None:
 
 
 def check_footer(path: Path) -> None:
-    """Refuse a Parquet file whose footer is damaged or names columns outside of it; pages are not looked at.
+    """Raise an error for a Parquet file with a damaged footer or columns outside of the file, without checking pages.
 
     For files that are read in a stream, where the size of the table does not matter and walking over all its pages
     would take as long as reading them.
@@ -170,7 +170,7 @@ def _footer(content: bytes | mmap.mmap) -> dict[int, Any]:
 def _int(fields: dict[int, Any], field: int, *, most: int = 1 << 40) -> int:
     found = fields.get(field, 0)
     if not isinstance(found, int) or not 0 <= found <= most:
-        raise DamagedError("a size is negative or beyond all bounds")
+        raise DamagedError("a size is negative or impossibly large")
     return found
 
 
@@ -185,13 +185,13 @@ def _table_size(footer: dict[int, Any]) -> int:
     """Bytes that the table takes in memory: what its pages unpack to, and a cell for every row of every column."""
     rows, groups = _int(footer, ROWS), _list(footer, GROUPS)
     if rows != sum(_int(group, GROUP_ROWS) for group in groups):
-        raise DamagedError("the rows of its parts are not those of the whole")
+        raise DamagedError("the row counts of its parts do not add up")
     leaves = [one for one in _list(footer, SCHEMA)[1:] if not one.get(CHILDREN)]
     unpacked = cells = 0
     for group in groups:
         columns = _list(group, COLUMNS)
         if len(columns) != len(leaves):
-            raise DamagedError("a part has other columns than the whole")
+            raise DamagedError("the columns of a part differ from the schema")
         for column, leaf in zip(columns, leaves, strict=True):
             chunk = column[CHUNK]
             unpacked += _int(chunk, UNPACKED)
@@ -206,7 +206,7 @@ def _width(chunk: dict[int, Any], leaf: dict[int, Any]) -> int:
     if kind == 7:
         return _int(leaf, LENGTH, most=1 << 20)
     if kind not in WIDTHS:
-        raise DamagedError(f"there is no physical type {kind}")
+        raise DamagedError(f"unknown physical type {kind}")
     return WIDTHS[kind]
 
 
@@ -217,7 +217,7 @@ def _column_bounds(chunk: dict[int, Any], size: int) -> tuple[int, int]:
         begin = _int(chunk, DICTIONARY_PAGE)
     end = begin + _int(chunk, PACKED)
     if _int(chunk, VALUES) and (begin < 4 or end > size - 8):
-        raise DamagedError("a column lies outside of the file")
+        raise DamagedError("a column is outside of the file")
     return begin, end
 
 
@@ -235,7 +235,7 @@ def _check_column(content: bytes | mmap.mmap, chunk: dict[int, Any]) -> None:
         if page.get(DICTIONARY) is not None and _int(page[DICTIONARY], 1, most=1 << 31) > _int(page, PAGE_UNPACKED):
             raise DamagedError("a dictionary claims more entries than it has bytes")
     if held != values or size > unpacked + 1024:
-        raise DamagedError("the pages of a column do not hold what its footer says")
+        raise DamagedError("the pages of a column do not match the footer")
 
 
 def _pages(content: bytes | mmap.mmap, at: int, end: int) -> Iterator[tuple[dict[int, Any], int]]:
@@ -249,24 +249,24 @@ def _pages(content: bytes | mmap.mmap, at: int, end: int) -> Iterator[tuple[dict
             page = reader.struct()
         at += reader.at
         if page.get(DATA_V1) is None and page.get(DATA_V2) is None and page.get(DICTIONARY) is None:
-            raise DamagedError("a page is of no known kind")
+            raise DamagedError("a page has an unknown type")
         at += _int(page, PAGE_PACKED, most=1 << 31)
         yield page, reader.at
     if at != end:
-        raise DamagedError("a page reaches beyond its column")
+        raise DamagedError("a page extends beyond its column")
 
 
 class Parquet(TableFormat):
-    """A table with types."""
+    """Table with types."""
 
     name, title, suffixes = "parquet", "parquet", (".parquet", ".pq")
 
     def recognises(self, head: bytes) -> bool:
-        """Return every parquet file begins with the same four bytes."""
+        """Return whether the file begins with the magic bytes of Parquet."""
         return head.startswith(PARQUET_MAGIC)
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """Read the table with types as stored."""
+        """Read the table with its types."""
         try:
             # An open file, because brackets in a path would be taken for a pattern
             with file.open() if file.is_plain else io.BytesIO(file.content) as opened:
@@ -278,7 +278,7 @@ class Parquet(TableFormat):
         return require_rows(table, file.name), TableSource(file.name)
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
-        """Return the table as one parquet file."""
+        """Encode the table as one Parquet file."""
         buffer = io.BytesIO()
         table.write_parquet(buffer)
         return buffer.getvalue()
@@ -288,7 +288,7 @@ PARQUET = Parquet()
 
 
 def read_parquet(file: BinaryIO, name: str) -> pl.DataFrame:
-    """Return a table, once the footer and the headers of the pages are known to be sound.
+    """Read a table after validating the footer and the headers of the pages.
 
     Args:
         file: The file, opened.

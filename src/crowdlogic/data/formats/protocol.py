@@ -1,7 +1,7 @@
 """Interface of file formats, used by `read_labels`, `write_labels` and similar functions.
 
-A format is a subclass of FileFormat in a module of its own and an entry in `crowdlogic.registry.FORMATS`. It overrides
-what it can do; everything else is refused with an error message. A format that only reads, such as an export of an
+A format is a module with a subclass of FileFormat, and an entry in `crowdlogic.registry.FORMATS`. The subclass
+overrides the supported operations; all others raise an error. A format that only reads, such as an export of an
 annotation tool, overrides `read_crowd`:
 
     class MyTool(FileFormat):
@@ -35,7 +35,7 @@ from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import FormatError, OptionError, parse_choice
 from crowdlogic.registry import DATABASES, FORMATS, extensions
 
-# ruff: noqa: ARG002 (a format does not look at what it refuses)
+# ruff: noqa: ARG002 (methods of unsupported operations do not use their arguments)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +52,11 @@ those of its files by name, or rows for a database."""
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """Labels, and the items they are about when the file holds them too.
+    """Labels, and their items if the file contains them.
 
     Attributes:
-        labels: The labels. `labels.intake` says what was left out while reading them.
-        corpus: The texts or tokens, with gold where the file has it; None when the file holds labels alone.
+        labels: The labels. `labels.intake` reports what was left out while reading them.
+        corpus: The texts or tokens, with gold if the file contains it; None if the file only contains labels.
     """
 
     labels: CrowdLabels
@@ -69,18 +69,18 @@ class ReadOptions:
 
     Attributes:
         columns: role -> column, for columns whose names are not recognised.
-        classes: The classes in the order that decides ties; other labels are then errors.
-        duplicates: What to do when an annotator labels an item twice: error, first, last or keep.
+        classes: The classes, in the order used to break ties; other labels are then errors.
+        duplicates: Policy for several labels of an item by one annotator: error, first, last or keep.
         wide: Whether the table has one row per item and one column per annotator.
         abstain: In a wide table, a value that means "no label", such as -1.
-        empty_label: In a long table, the class that an empty cell means; None when it means no label.
+        empty_label: In a long table, the class of empty cells; None if they mean no label.
         question: In an export of a project with several questions, the one to read: Label Studio's from_name, Potato's
             schema, Argilla's question. `topic=sports` asks of a question with several answers at once whether this
             one was among them, yes or no.
-        tokens: How texts with marked spans are cut into tokens: words, whitespace or characters.
-        boundaries: What to do with a span that begins or ends inside a token: widen, shrink, drop or error.
-        threshold: In an evaluation, the number from which on a grade is a pass.
-        query: Of a database, the query that gives the rows.
+        tokens: Tokeniser for texts with marked spans: words, whitespace or characters.
+        boundaries: Treatment of spans that begin or end inside a token: widen, shrink, drop or error.
+        threshold: In an evaluation, the minimum grade that is a pass.
+        query: For a database, the query for the rows.
         single: Whether a table without a column for the annotator, with one label per item, is accepted.
     """
 
@@ -113,9 +113,9 @@ class FileFormat(Protocol):
     """Base class of file formats. Methods that a format does not override raise an error.
 
     Attributes:
-        name: The name that `--format` takes, as in the registry.
+        name: Name for `--format`, as in the registry.
         title: Name of the format in messages.
-        suffixes: The endings of its files' names, such as .csv; the first is the usual one.
+        suffixes: Suffixes of its files, such as .csv; the first is the usual one.
         writes_folder: Whether it is written as a folder, whose name does not show the format.
         is_database: Whether it is a database, so that its address is not a path.
         is_tool_export: Whether it is the export of an annotation tool, which takes answers back in its own layout.
@@ -129,38 +129,38 @@ class FileFormat(Protocol):
     is_tool_export: ClassVar[bool] = False
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a file that begins with these bytes is certainly of this format.
+        """Return whether a file that begins with these bytes certainly has this format.
 
-        It is asked where the suffix leaves a choice. Where no format is certain, the first with the suffix is taken.
+        This is only used if the suffix is ambiguous. If no format is certain, the first one with the suffix is used.
         """
         return False
 
     def recognises_folder(self, folder: Folder) -> bool:
-        """Return whether a folder or zip file with these members is certainly of this format."""
+        """Return whether a folder or zip file with these members certainly has this format."""
         return False
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """Return the file as a table, and the source that numbers its rows in messages."""
+        """Read the file as a table; return it with the source that numbers its rows in messages."""
         raise self._cannot_read(file, "a table")
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Return the labels of all annotators, with the items when the file holds them."""
+        """Read the labels of all annotators, with the items if the file contains them."""
         raise self._cannot_read(file, "labels of several annotators")
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
-        """Return the items themselves, with gold where the file has it."""
+        """Read the items, with gold if the file contains it."""
         raise self._cannot_read(file, "texts or tokens")
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
-        """Return one class per item or token: the answers of a method, or gold."""
+        """Read one class per item or token: the answers of a method, or gold."""
         raise self._cannot_read(file, "one answer per item")
 
     def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:
-        """Return the bytes of a table. `target` is the file that they will be written to, for messages."""
+        """Encode a table. `target` is the name of the output file in messages."""
         raise self._cannot_write(target, "a table", "encode_table")
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:
-        """Return the bytes of the labels of all annotators."""
+        """Encode the labels of all annotators."""
         if self.overrides("encode_estimate"):
             raise OptionError(
                 f"{target}: {self.title} holds one answer per item, and these are labels of "
@@ -169,25 +169,25 @@ class FileFormat(Protocol):
         raise self._cannot_write(target, "labels", "encode_labels")
 
     def encode_corpus(self, corpus: Corpus, target: str) -> Encoded:
-        """Return the bytes of the items and their gold; of a format that writes answers, the gold as answers."""
+        """Encode the items and their gold; formats for answers encode the gold as answers."""
         if corpus.gold is None or not self.overrides("encode_estimate"):
             raise self._cannot_write(target, "a corpus", "encode_corpus")
         return self.encode_estimate(estimate_from_gold(corpus), corpus, target)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
-        """Return the bytes of a method's answers."""
+        """Encode a method's answers."""
         raise self._cannot_write(target, "answers", "encode_estimate")
 
     def for_spreadsheets(self) -> FileFormat:
-        """Return the format that quotes cells which a spreadsheet would read as formulas; most formats need none."""
+        """Return a format that quotes cells which a spreadsheet would read as formulas; most need no quotes."""
         return self
 
     def overrides(self, operation: str) -> bool:
-        """Return whether the format does something of its own for an operation, such as encode_labels."""
+        """Return whether the format supports an operation, such as encode_labels."""
         return getattr(type(self), operation) is not getattr(FileFormat, operation)
 
     def _cannot_read(self, file: InputFile, what: str) -> FormatError:
-        return FormatError(f"{file.name}: {self.title} holds no such thing as {what}, which is needed here.")
+        return FormatError(f"{file.name}: {self.title} does not contain {what}, which is needed here.")
 
     def _cannot_write(self, target: str, what: str, operation: str) -> OptionError:
         able = " or ".join(", ".join(usual_suffixes(operation)).rsplit(", ", 1))
@@ -209,15 +209,15 @@ def assemble_crowd(
     corpus: Corpus | None = None,
     notices: Iterable[str] = (),
 ) -> Crowd:
-    """Return a Crowd from what a reader collected: the last step of most formats.
+    """Return a Crowd from the rows collected by a reader: the last step of most formats.
 
     Args:
         table: One row per label (item, annotator, label) or per tagged sentence (item, annotator, tags); optional
             columns are weight, time and kind.
-        source: What the table is called and how its rows are numbered in messages.
+        source: Name and row numbers of the table in messages.
         options: The user's options.
         corpus: The items, with gold where known. Every item of the table must be in it.
-        notices: What was left out or changed, a sentence each; users are shown them.
+        notices: Sentences about what was left out or changed, displayed to users.
     """
     labels = from_frame(
         table,
@@ -231,10 +231,10 @@ def assemble_crowd(
     return Crowd(labels) if corpus is None else Crowd(*align(labels, corpus))
 
 
-# Which format a file is in: the one that was named, else detected by its suffix or its content.
+# Detection of formats: the named format, otherwise by suffix or content.
 
 STANDARD_FORMAT = "csv"
-"""The format of standard input and output when none is named."""
+"""Default format of standard input and output."""
 
 
 COMMON_SUFFIXES = {".csv": "csv", ".parquet": "parquet"}
@@ -242,7 +242,7 @@ COMMON_SUFFIXES = {".csv": "csv", ".parquet": "parquet"}
 
 
 def find_format(path: str | Path, name: str | None = None) -> FileFormat:
-    """Return the format to write a file in: the one that was named, or the first one that has the file's suffix."""
+    """Return the format for writing a file: the named one, or the first one with the file's suffix."""
     if name is not None or str(path) == STANDARD_STREAM:
         return load_format(name or STANDARD_FORMAT)
     candidates = formats_by_suffix(path)
@@ -252,11 +252,11 @@ def find_format(path: str | Path, name: str | None = None) -> FileFormat:
 
 
 def detect_format(file: InputFile, name: str | None = None) -> FileFormat:
-    """Return the format to read a file in: the one that was named, or detected by its suffix and its content.
+    """Return the format for reading a file: the named one, or the one detected by its suffix and content.
 
-    A suffix that one format has decides. Where several have it, or none, the file's first bytes are looked at: the
-    first format that recognises them is taken, else the first one that has the suffix. A folder, or a zip file whose
-    suffix decides nothing, is of the format that recognises its members.
+    If exactly one format has the suffix, it is used. Otherwise, it is the first format that recognises the first bytes
+    of the file, or else the first format with the suffix. A folder, or a zip file with an unspecific suffix, has the
+    format that recognises its members.
     """
     if name is not None or file.is_standard_input:
         return load_format(name or STANDARD_FORMAT)
@@ -291,7 +291,7 @@ def _detect_by_members(file: InputFile) -> FileFormat:
 
 
 def load_format(name: str) -> FileFormat:
-    """Return the format of that name."""
+    """Return the named format."""
     if name not in FORMATS:
         raise OptionError(f"format: expected one of {', '.join(FORMATS)}; got {name!r}.")
     found: FileFormat = FORMATS.load(name)
@@ -337,4 +337,4 @@ def _unknown_suffix(path: str | Path, known: Sequence[str]) -> OptionError:
     suffix = Path(str(path).removesuffix(".gz")).suffix
     if Path(path).is_dir():
         return OptionError(f"{path}: is a folder. Name a file in it, such as {Path(path) / 'truth.csv'}.")
-    return OptionError(f"{path}: the suffix {suffix!r} says no format. Use {', '.join(known)}, or give --format.")
+    return OptionError(f"{path}: no format has the suffix {suffix!r}. Use {', '.join(known)}, or give --format.")

@@ -264,7 +264,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.from_frame([1, 2, 3]),
-        "the table is a list, which is no frame. Give a frame of pandas, polars or pyarrow, or use from_arrays, from_dict or from_matrix.",
+        "the table is a list, not a data frame. Give a frame of pandas, polars or pyarrow, or use from_arrays, from_dict or from_matrix.",
     ),
     (
         lambda: cl.data.from_wide(FRAME, item="item"),

@@ -399,7 +399,10 @@ def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
             ["-o", "o.csv", "--anchors", "g.csv"],
             "crowdlogic: g.csv: item 'zz' has no labels (1 such items). Leave them out.\n",
         ),
-        (["-o", "o.csv", "--gold", "z.csv"], "crowdlogic: z.csv: no item is among the labelled ones (u, v, ...).\n"),
+        (
+            ["-o", "o.csv", "--gold", "z.csv"],
+            "crowdlogic: z.csv: none of its items has labels (labelled are u, v, ...).\n",
+        ),
     ],
 )
 def test_options_that_would_be_ignored_or_lose_data_are_refused(run: Run, words: list[str], line: str) -> None:

@@ -50,7 +50,7 @@ def test_a_threshold_outside_0_and_1_is_refused(threshold: float) -> None:
     with pytest.raises(OptionError) as refused:
         split_by_confidence(shares(), threshold)
 
-    assert str(refused.value) == f"The minimum confidence must lie between 0 and 1, not at {threshold}."
+    assert str(refused.value) == f"The minimum confidence must be between 0 and 1, got {threshold}."
 
 
 def test_items_are_taken_in_the_given_order() -> None:

@@ -111,7 +111,7 @@ def test_a_level_or_an_estimate_that_does_not_fit_is_refused() -> None:
     labels = planted(0).labels
     estimate = DawidSkene().infer(labels)
 
-    with pytest.raises(OptionError, match=r"level must lie between 0 and 1, not at 1.0"):
+    with pytest.raises(OptionError, match=r"level must be between 0 and 1, got 1.0"):
         annotator_table(labels, estimate, level=1.0)
     with pytest.raises(DataError, match="The estimate is not of these labels"):
         annotator_table(replace(labels, items=labels.items.extend_constant(99, 1)), estimate)

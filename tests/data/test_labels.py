@@ -209,7 +209,7 @@ def test_a_class_in_use_cannot_be_left_out() -> None:
         ({"annotator": np.array([0, 0])}, "annotator has 2 rows and unit has 1. Give arrays of one length."),
         (
             {"weight": np.array([np.inf])},
-            "A weight is negative or not finite. Weights are how much a label counts: 0 or more.",
+            "A weight is negative or not finite. Weights must be at least 0.",
         ),
         ({"classes": ("x", "x")}, "A class is named twice. Give each class once."),
         ({"kind": ("robot",)}, "kind needs one of human, llm, code for each of 1 annotator."),

@@ -113,7 +113,7 @@ def test_sets_side_by_side_are_brought_to_length_one_so_that_none_drowns_another
     [
         (b"", "v.txt: the file is empty. Vectors have a word and its numbers on each line."),
         (b"the\n", "v.txt, line 1: a word without numbers. Give each word its vector."),
-        (b"the 1 2\ncat 1\n", "v.txt, line 2: 1 number where the first line has 2."),
+        (b"the 1 2\ncat 1\n", "v.txt, line 2: 1 number, but the first line has 2."),
         (
             b"the 1 2\ncat 1 x\n",
             "v.txt: the vector of 'cat' is not all numbers (could not convert string to float: b'x').",

@@ -91,7 +91,7 @@ GroupsOption = Annotated[
     typer.Option(
         "--groups",
         metavar="FILE",
-        help="Annotators that count once: annotator, group; may be the labels with a column group.",
+        help="Groups of annotators that count as one: columns annotator and group.",
     ),
 ]
 OrderedOption = Annotated[

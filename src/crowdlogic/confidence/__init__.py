@@ -1,1 +1,1 @@
-"""Confidence."""
+"""Calibrated confidence, expected accuracy, and verdicts on annotators."""

@@ -1,4 +1,4 @@
-"""The alternative annotator test: whether a judge may replace a person ([CALDERON25]).
+"""Alternative annotator test: whether a judge may replace a person ([CALDERON25]).
 
 Each person is left out in turn. On each of their items, the labels of the person and of the judge are scored by the
 share of the other people who agree. The judge wins against a person if it is at least as close to the others about as
@@ -25,20 +25,20 @@ EPSILON = 0.2
 """Advantage of a person that is worth their cost; the paper's value for experts (0.1 for crowd workers)."""
 FALSE_DISCOVERY_RATE = 0.05
 MIN_ITEMS = 30
-"""People who share fewer items with the judge and with others are left out, as in the paper."""
+"""Minimum number of items shared with the judge and others, as in the paper; other people are left out."""
 PASSES = 0.5
 """A judge passes if it wins against this share of the people."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlternativeAnnotator:
-    """The outcome for one judge.
+    """Result of the test for one judge.
 
     Attributes:
         winning_rate: Share of the people whom the judge may replace.
-        judge_advantage: How often the judge agrees with the others at least as well as the person, on average.
-        person_advantage: How often the person agrees with the others at least as well as the judge, on average.
-        people: Number of people whom the judge was compared with.
+        judge_advantage: Mean frequency at which the judge agrees with the others at least as well as the person.
+        person_advantage: Mean frequency at which the person agrees with the others at least as well as the judge.
+        people: Number of people with whom the judge was compared.
     """
 
     winning_rate: float
@@ -55,11 +55,11 @@ class AlternativeAnnotator:
 def alternative_annotator_test(
     people: CrowdLabels, judge: Ints, *, epsilon: float = EPSILON
 ) -> AlternativeAnnotator | None:
-    """Test whether a judge may replace a person; None if nobody has enough items in common with it and with others.
+    """Test whether a judge may replace a person; None if nobody has enough items in common with the judge and others.
 
     Args:
         people: The labels of people, of single items.
-        judge: judge[i], the judge's label of each of these items; negative where there is none.
+        judge: judge[i], the judge's label of each of these items; negative if missing.
         epsilon: The advantage that a person must have to be worth their cost.
     """
     if people.is_sequential or people.negated is not None:

@@ -36,7 +36,7 @@ from crowdlogic.data.tagging import (
 from crowdlogic.numerics.arrays import Floats, Ints, sum_by
 from crowdlogic.numerics.logspace import HALF, credible_interval
 
-# How reliable annotators are who mark spans: the expected F1 of their spans, with an interval.
+# Reliability of annotators who mark spans: the expected F1 of their spans, with an interval.
 #
 # Token by token nearly everything is outside of any span, where everybody is right: who overlooks a quarter of the
 # spans and mistypes another has most tokens right. So spans are counted, as in evaluation, but against beliefs:
@@ -56,14 +56,14 @@ from crowdlogic.numerics.logspace import HALF, credible_interval
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SpanReliability:
-    """The expected span F1 of every annotator.
+    """Expected span F1 of every annotator.
 
     Attributes:
-        f1: f1[j]; NaN where an annotator marked nothing and there was nothing to mark.
-        low: The lower end of its interval.
-        high: The upper end.
-        n_marked: n_marked[j], spans that were marked.
-        n_true: n_true[j], the expected number of spans that there were.
+        f1: f1[j]; NaN if an annotator marked nothing and there was nothing to mark.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+        n_marked: n_marked[j], the number of marked spans.
+        n_true: n_true[j], the expected number of true spans.
     """
 
     f1: Floats
@@ -96,7 +96,7 @@ def span_reliability(labels: CrowdLabels, beliefs: Beliefs, *, level: float = 0.
     Args:
         labels: Span tags of sequences.
         beliefs: q[i, k], the beliefs about each unit.
-        level: The probability that an interval holds the truth.
+        level: Level of the intervals.
     """
     given, size = _lay_out(labels, beliefs), len(labels.annotators)
     tags = parse_tags(labels.classes)
@@ -171,11 +171,11 @@ def _annotation_of(unit: Ints, given: _Annotations) -> Ints:
 
 
 LEVEL = 0.95
-"""The level of the intervals, if no other is asked for."""
+"""Default level of the intervals."""
 
 
 def annotator_figures(labels: CrowdLabels, estimate: Estimate, level: float) -> pl.DataFrame:
-    """One row per annotator, in the order of the labels: the columns of `annotator_table`, but for the verdict."""
+    """Return one row per annotator, in the order of the labels: `annotator_table` without the verdicts."""
     size = len(labels.annotators)
     given = sum_by(labels.annotator, size, labels.weight)
     belief = estimate.beliefs[labels.unit, labels.label]  # [n], how probable it is that the label is right
@@ -206,7 +206,7 @@ def annotator_figures(labels: CrowdLabels, estimate: Estimate, level: float) -> 
 
 
 def informativeness(confusion: Floats) -> Floats:
-    """informativeness[j] of confusion[j, m, n] ([RY12] eq. 12): 0 for a spammer, 1 where labels determine the truth."""
+    """Return informativeness[j] of confusion[j, m, n] ([RY12] eq. 12): 0 for spammers, 1 if labels fix the truth."""
     n_classes = confusion.shape[1]
     if n_classes < 2:
         return np.ones(len(confusion))

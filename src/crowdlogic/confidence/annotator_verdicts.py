@@ -1,4 +1,4 @@
-"""The verdict on every annotator: flags of character and of drift, and the reason of each in words.
+"""Verdicts on annotators: flags of character and drift, with the reasons in words.
 
 One computation, which the table of annotators, a saved run and the report share.
 
@@ -49,15 +49,15 @@ SHARES_OF_VOTES = "majority"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AnnotatorScores:
-    """Every annotator against the beliefs.
+    """Comparison of every annotator's labels with the beliefs.
 
     Attributes:
         labels: The labels that are compared with the beliefs.
         estimate: The beliefs they are compared with.
         is_leave_one_out: Whether each label is compared with the votes of the others.
-        n_labels: n_labels[j], labels given.
-        n_items: n_items[j], items labelled.
-        n_compared: n_compared[j], those of them that something else speaks of, too.
+        n_labels: n_labels[j], the number of labels.
+        n_items: n_items[j], the number of labelled items.
+        n_compared: n_compared[j], the number of these items with other evidence, such as another annotator's label.
     """
 
     labels: CrowdLabels
@@ -79,7 +79,7 @@ class AnnotatorScores:
 
     @property
     def reliability(self) -> Floats:
-        """reliability[j], the expected share of right labels, or F1 of spans; NaN for annotators without labels."""
+        """Return reliability[j], the expected share of right labels, or F1 of spans; NaN without labels."""
         return np.where(self.n_labels > 0, self.table["reliability"].to_numpy(), np.nan)
 
 
@@ -174,16 +174,16 @@ SMOOTHING = 0.5
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ConfusionStatistics:
-    """Expected confusion counts of every annotator, and what follows from them.
+    """Expected confusion counts of every annotator, and quantities computed from them.
 
     Attributes:
-        names: The annotators' names.
+        names: Names of the annotators.
         classes: The classes, as text.
         counts: counts[j, m, n], expected number of labels n where the truth is m; without classes where they would
             not fit into memory.
-        n_labels: n_labels[j], labels given.
-        n_items: n_items[j], items labelled.
-        n_compared: n_compared[j], those of them that something else speaks of, too, such as another annotator's label;
+        n_labels: n_labels[j], the number of labels.
+        n_items: n_items[j], the number of labelled items.
+        n_compared: n_compared[j], the number of these items with other evidence, such as another annotator's label;
             None for all.
         level: The level of the intervals.
     """
@@ -203,17 +203,17 @@ class ConfusionStatistics:
 
     @cached_property
     def right(self) -> Floats:
-        """right[j], the expected weight of the right ones."""
+        """right[j], the expected weight of the right labels."""
         return np.asarray(np.einsum("jmm->j", self.counts))
 
     @cached_property
     def label_share(self) -> Floats:
-        """label_share[j, n], how often each label is given."""
+        """label_share[j, n], the share of each label."""
         return np.asarray(self.counts.sum(axis=1) / np.maximum(self.given, 1e-300)[:, None])
 
     @cached_property
     def truth_share(self) -> Floats:
-        """truth_share[j, m], how common each class is among what j labelled."""
+        """truth_share[j, m], the share of each class among the items of j."""
         return np.asarray(self.counts.sum(axis=2) / np.maximum(self.given, 1e-300)[:, None])
 
     @cached_property
@@ -315,7 +315,7 @@ BEST_QUARTER = 75
 MOSTLY = 0.8
 """Minimum share of one label for the reason to name the label."""
 OUTSIDE = "O"
-"""The tag of tokens in no span."""
+"""Tag of tokens outside spans."""
 
 CHARACTER_FLAGS = (
     FlagKind.few,
@@ -325,12 +325,12 @@ CHARACTER_FLAGS = (
     FlagKind.biased,
     FlagKind.careless,
 )
-"""In the order in which they are tried."""
+"""Flags of character, in the order in which they are checked."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CharacterFlags:
-    """The flag of character of every annotator.
+    """Flag of character of every annotator.
 
     Attributes:
         kind: kind[j], a position in CHARACTER_FLAGS; -1 for none.
@@ -443,7 +443,7 @@ def _shares_of_others(counts: Floats) -> Floats:
 
 
 FAVOURED = 0.15
-"""A class whose share among an annotator's labels is this much above its share among their items is favoured."""
+"""Minimum excess of a favoured class's share among an annotator's labels over its share among their items."""
 
 
 def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int) -> str:
@@ -546,7 +546,7 @@ LEAST_FALL = 0.1
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DriftStatistics:
-    """The trend of every annotator.
+    """Trend of every annotator.
 
     Attributes:
         is_tested: is_tested[j], whether there are enough annotations with times.
@@ -640,7 +640,7 @@ FLAG_RANK = {
 DISTRUSTED = (FlagKind.adversary, FlagKind.spammer, FlagKind.one_class)
 """Flags of annotators whose labels say nothing, or the contrary: nobody should ask them for more."""
 NO_FLAG = "ok"
-"""The verdict on an annotator without any flag."""
+"""Verdict on an annotator without flags."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -807,7 +807,7 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = L
         level: Level of the credible intervals.
     """
     if not 0 < level < 1:
-        raise OptionError(f"level must lie between 0 and 1, not at {level}.")
+        raise OptionError(f"level must be between 0 and 1, got {level}.")
     labels, estimate = as_labels(labels, "annotator_table"), getattr(estimate, "estimate", estimate)
     require_kind(estimate, Estimate, "annotator_table", "Write annotator_table(labels, method.infer(labels)).")
     if len(estimate.beliefs) != labels.n_units or len(estimate.annotators) != len(labels.annotators):

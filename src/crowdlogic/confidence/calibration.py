@@ -222,17 +222,17 @@ def sharpen(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Assessment:
-    """Answers, and what is known about their quality.
+    """Answers and their estimated quality.
 
     Attributes:
         estimate: Beliefs and answers of all units. Gold items have their gold answer. Its calibration holds the range
             of wrong answers and the effective number of votes.
-        similarity: Which annotators answer alike; near-copies were merged.
+        similarity: Annotators with similar answers; near-copies were merged.
         reliability: reliability[j], the share of right labels of each annotator by `estimate`.
         doubtful: The answered units without gold, the least confident first.
         first: For 50, 100 and 200 of these: which share of the mistakes they contain, at either end.
         learnt: Weights fitted to gold; None without gold, or with too little.
-        gold_note: Reason why gold was not used, in words; None if it was, or if there is none.
+        gold_note: Reason why gold was not used; None if it was used, or if there is none.
     """
 
     estimate: Estimate
@@ -268,8 +268,8 @@ class Unsupervised:
     """Assessment of labels without gold.
 
     Attributes:
-        similarity: Which annotators answer alike.
-        merged: The labels, near-copies merged.
+        similarity: Annotators with similar answers.
+        merged: The labels with near-copies merged.
         members: Beliefs of the members of the pool.
         estimate: The pool, with the annotators of the original labels.
         residuals: Excess agreement of pairs of annotators over independent errors.
@@ -492,7 +492,7 @@ def split_by_confidence(estimate: Estimate, minimum: float) -> tuple[Ints, Ints]
     A sentence is as confident as its least confident token.
     """
     if not 0 <= minimum <= 1:
-        raise OptionError(f"The minimum confidence must lie between 0 and 1, not at {minimum}.")
+        raise OptionError(f"The minimum confidence must be between 0 and 1, got {minimum}.")
     doubtful = ~(estimate.confidence >= minimum)
     if estimate.offsets is not None:
         item = np.repeat(np.arange(len(estimate.items)), np.diff(estimate.offsets))

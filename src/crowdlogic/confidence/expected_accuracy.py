@@ -1,4 +1,4 @@
-"""How many answers of an estimate are wrong, as a range; and signs that an estimate should not be relied on.
+"""Number of wrong answers of an estimate, as a range; and signs that an estimate is unreliable.
 
 Labels alone do not reveal how strongly annotators' errors are correlated, so figures on all answers span from
 independent errors to errors that all labels of an item share (`truth.dependence`). Panels of language-model judges and
@@ -28,18 +28,18 @@ from crowdlogic.truth.dependence import WIDTH
 from crowdlogic.truth.ties import best_classes
 
 GOLD_TO_LABEL = 100
-"""Number of random gold items that is recommended: with them, a share is known within 10 points."""
+"""Recommended number of random gold items, which determine a share within 10 points."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedAccuracy:
-    """The expected share of right answers, with a range.
+    """Expected share of right answers, with a range.
 
     Attributes:
-        mean: The mean confidence.
+        mean: Mean confidence.
         low: Lower end of the range; NaN if it cannot be estimated.
         high: Upper end of the range; NaN if it cannot be estimated.
-        n: Number of answers whose truth is not known; the figures are about these.
+        n: Number of answers whose truth is unknown, to which the figures refer.
         calibration: Calibration of the answers.
     """
 
@@ -145,14 +145,14 @@ def describe_spans(estimate: Estimate) -> str:
 
 
 def describe_source(calibration: Calibration) -> str:
-    """Say what single confidences rest on."""
+    """Describe the basis of the confidences."""
     if calibration.anchors:
         return f"judging by {pluralise(calibration.anchors, 'item')} labelled at random"
     return f"if your annotators share mistakes as those of {calibration.source} do"
 
 
 def _uncertain(estimate: Estimate) -> Floats:
-    """Return the confidence of every answer whose truth is not known."""
+    """Return the confidence of every answer whose truth is unknown."""
     confidence = estimate.confidence[estimate.answered]
     return confidence[confidence < 1.0]
 
@@ -352,7 +352,7 @@ def sharing_sign(labels: CrowdLabels, residuals: Residuals | None, answer: Ints,
     counts = np.bincount(cell, minlength=size).reshape(len(labels.annotators), -1)
     constant = ((counts > 0).sum(axis=1) == 1) & (counts.sum(axis=1) > 2)
     if counts[constant].sum() > MOST_CONSTANT * counts.sum():
-        return "most labels are by annotators who only ever give one class, as labelling functions do"
+        return "most labels are by annotators who only give one class, as labelling functions do"
     if residuals is not None and residuals.pairs >= 3 and residuals.share > MOST_RESIDUAL:
         return "pairs of annotators agree far more than independent errors explain, as language models do"
     differs = (dawid_skene.argmax(axis=1) != answer)[labels.labels_per_unit() > 1]

@@ -1,4 +1,4 @@
-"""Learning from gold: which truth methods, annotators and scores deserve trust on these very items.
+"""Learning from gold: weights of truth methods, annotators and scores, fitted to gold items.
 
 Truth methods that know no gold give beliefs `member[i, k]`. With some gold items, a softmax regression learns from them
 
@@ -61,7 +61,7 @@ more."""
 MAX_FITTED = 50_000
 """Maximum number of labels that EBCC is fitted to."""
 MAX_COMPARED = 2_000
-"""Scales are compared on at most this many gold items."""
+"""Maximum number of gold items for comparing scales."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -339,4 +339,4 @@ def _check_codes(labels: CrowdLabels) -> None:
     if labels.negated is not None and labels.n_classes < 2:
         raise LabelError("A label says which class it is not, and there is only one. Give all of them: --classes.")
     if labels.weight is not None and not (np.isfinite(labels.weight).all() and (labels.weight >= 0).all()):
-        raise LabelError("A weight is negative or not finite. Weights are how much a label counts: 0 or more.")
+        raise LabelError("A weight is negative or not finite. Weights must be at least 0.")

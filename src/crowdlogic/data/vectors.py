@@ -186,8 +186,7 @@ def _read_text(path: str | Path, content: bytes, wanted: set[str] | None, *, fir
         parts = line.rsplit(b" ", size)
         if len(parts) != size + 1:
             raise FormatError(
-                f"{path}, line {at + first_line}: {pluralise(len(parts) - 1, 'number')} where the first line has "
-                f"{size}."
+                f"{path}, line {at + first_line}: {pluralise(len(parts) - 1, 'number')}, but the first line has {size}."
             )
         word = parts[0].decode("utf-8", errors="replace")
         if wanted is None or word in wanted:
@@ -211,7 +210,7 @@ def _parse_numbers(path: str | Path, words: list[str], numbers: list[bytes], siz
             [float(number) for number in row.split()]
         except ValueError as problem:
             raise FormatError(f"{path}: the vector of {word!r} is not all numbers ({problem}).") from None
-    raise FormatError(f"{path}: the numbers do not make {size} columns for {len(words)} words.")
+    raise FormatError(f"{path}: the numbers do not form {size} columns for {len(words)} words.")
 
 
 def _read_binary(path: str | Path, content: bytes, count: int, size: int, wanted: set[str] | None) -> WordVectors:

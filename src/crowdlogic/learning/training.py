@@ -84,7 +84,7 @@ class Epoch:
 
     @property
     def targets(self) -> AnyBeliefs:
-        """q_f, with the beliefs about neighbouring pairs for chains of tags."""
+        """Return q_f; for chains of tags, with beliefs about neighbouring pairs."""
         return self.q_f if self.pair is None else ChainBeliefs(self.q_f, self.pair)
 
     def __repr__(self) -> str:

@@ -72,12 +72,12 @@ DRAWING = """
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenFigures:
-    """The files that were written.
+    """Files of the written figures.
 
     Attributes:
-        svg: The SVG files.
-        png: The PNG files; empty where no browser could draw them.
-        missing: Why there is no PNG, as a sentence; None when there is.
+        svg: SVG files.
+        png: PNG files; empty if no browser was available.
+        missing: Reason for missing PNG files, as a sentence; None if there are any.
     """
 
     svg: tuple[Path, ...]

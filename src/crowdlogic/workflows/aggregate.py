@@ -323,7 +323,7 @@ class OpenedLabels(Protocol):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Notices on the labels."""
+        """Notices about the labels."""
 
     def suggest_method(self) -> tuple[str, str]:
         """Return the name of the method that suits the labels, and why."""
@@ -545,7 +545,7 @@ def read_for_fit(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
     fitting = Fitting(anchors=anchors, checkpoint=options.checkpoint, threads=options.threads)
     if gold is not None and (find(gold.items, crowd.labels.items) < 0).all():
         raise DataError(
-            f"{options.gold}: no item is among the labelled ones ({name_list(crowd.labels.items[:3])}, ...)."
+            f"{options.gold}: none of its items has labels (labelled are {name_list(crowd.labels.items[:3])}, ...)."
         )
     return crowd, gold, fitting
 

@@ -161,10 +161,10 @@ def _is_protected(folder: Path) -> bool:
 
 
 def default_answers(source: str, input: ReadOptions, *, read_as: str | None = None) -> str:
-    """Return the file for the answers where none is named: labels.truth.csv for labels.csv, in the same folder.
+    """Return the default file for the answers: labels.truth.csv for labels.csv, in the same folder.
 
-    The suffix is that of the labels, or .jsonl for exports of tools and for tags in csv. A file that is there already
-    is refused unless it has the columns that `aggregate` writes.
+    The suffix is that of the labels, or .jsonl for exports of tools and for tags in csv. An existing file
+    raises an error unless it has the columns that `aggregate` writes.
 
     Args:
         source: The labels.

@@ -22,7 +22,7 @@ def test_something_that_is_no_frame_is_refused() -> None:
         from_frame([1, 2, 3])
 
     assert str(caught.value) == (
-        "the table is a list, which is no frame. Give a frame of pandas, polars or pyarrow, or use from_arrays, "
+        "the table is a list, not a data frame. Give a frame of pandas, polars or pyarrow, or use from_arrays, "
         "from_dict or from_matrix."
     )
 

@@ -26,8 +26,8 @@ def test_the_mix_is_met_exactly_by_counts_and_by_shares() -> None:
         ({"classes": ("a", "a")}, "classes: a class is named twice, or none at all. Give each class once."),
         ({"abstention": 1.5}, "abstention: 1.5 is not a share. Give a number from 0 to 1."),
         ({"drift": -0.1}, "drift: -0.1 is not a share. Give a number from 0 to 1."),
-        ({"tail": -1.0}, "tail: -1.0 is not an exponent. Give 0 (all alike) to 10 (one does it all)."),
-        ({"tail": 11}, "tail: 11 is not an exponent. Give 0 (all alike) to 10 (one does it all)."),
+        ({"tail": -1.0}, "tail must be from 0 (equal activity) to 10 (one annotator does nearly all), got -1.0."),
+        ({"tail": 11}, "tail must be from 0 (equal activity) to 10 (one annotator does nearly all), got 11."),
         ({"pace": 0.0}, "pace: 0.0 seconds per label. Give a number above 0, or None for no times."),
         (
             {"labels_per_unit": 5},

@@ -412,7 +412,8 @@ def _require_beliefs(items: int, classes: int, source: TableSource) -> None:
         raise LabelError(
             f"{source.name}: {classes:,} different labels for {items:,} items. Each is a class, and their "
             f"probabilities take {describe_size(size)}, where {describe_size(limit)} is the limit. Is this the column "
-            f"of the label? Name another (--column label=NAME), or raise it: crowdlogic --max-unpacked {needed}, "
+            f"of the label? Name another (--column label=NAME), or raise the limit: crowdlogic --max-unpacked "
+            f"{needed}, "
             f"or {LIMIT_VARIABLE}={needed}."
         )
 

@@ -316,7 +316,7 @@ def to_polars(frame: Any, source: TableSource) -> pl.DataFrame:
         known = nw.from_native(frame, eager_only=True)
     except TypeError as problem:
         raise LabelError(
-            f"{source.name} is a {type(frame).__name__}, which is no frame. Give a frame of pandas, polars or pyarrow, "
+            f"{source.name} is a {type(frame).__name__}, not a data frame. Give a frame of pandas, polars or pyarrow, "
             f"or use from_arrays, from_dict or from_matrix."
         ) from problem
     return pl.DataFrame([_convert_series(series, str(series.name)) for series in known.iter_columns()])

@@ -79,17 +79,17 @@ def planted_abstention(characters: Sequence[str], base: float) -> Floats:
 
 
 def expert(rng: np.random.Generator, balance: Floats) -> Floats:
-    """Nearly always right, in every class."""
+    """Return the matrix of an annotator who is almost always right, in every class."""
     return confusion_with_accuracy(rng, rng.uniform(*EXPERT_RIGHT, len(balance)))
 
 
 def ordinary(rng: np.random.Generator, balance: Floats) -> Floats:
-    """Right more often than not."""
+    """Return the matrix of an annotator who is right more often than not."""
     return confusion_with_accuracy(rng, rng.uniform(*ORDINARY_RIGHT, len(balance)))
 
 
 def spammer(rng: np.random.Generator, balance: Floats) -> Floats:
-    """Answers without looking: one fixed class, or any class alike. Every row is the same."""
+    """Return a matrix with equal rows: always the same class, or any class with equal probability."""
     classes = len(balance)
     if rng.random() < 0.5:
         return np.full((classes, classes), 1.0 / classes)
@@ -97,7 +97,7 @@ def spammer(rng: np.random.Generator, balance: Floats) -> Floats:
 
 
 def adversary(rng: np.random.Generator, balance: Floats) -> Floats:
-    """Systematically wrong: each class is taken for one other class, and none for itself."""
+    """Return the matrix of an annotator who systematically gives another class."""
     classes = len(balance)
     right = rng.uniform(*ADVERSARY_RIGHT, classes)
     wrong = 1.0 - right[:, None]
@@ -108,7 +108,7 @@ def adversary(rng: np.random.Generator, balance: Floats) -> Floats:
 
 
 def biased(rng: np.random.Generator, balance: Floats) -> Floats:
-    """Competent, but leans to one class, or takes two classes for each other."""
+    """Return the matrix of a competent annotator who prefers one class, or confuses two classes."""
     base = expert(rng, balance)
     if rng.random() < 0.5:
         return add_bias(base, int(rng.integers(len(balance))), rng.uniform(*LEAN))
@@ -119,7 +119,7 @@ def biased(rng: np.random.Generator, balance: Floats) -> Floats:
 
 
 def lazy(rng: np.random.Generator, balance: Floats) -> Floats:
-    """Often gives the most common class, else works like an ordinary annotator."""
+    """Return the matrix of an annotator who often gives the most common class."""
     return add_bias(ordinary(rng, balance), int(np.argmax(balance)), rng.uniform(*LEAN))
 
 
@@ -171,13 +171,13 @@ RECRUITING = 14 * 24 * 3600.0
 
 
 def long_tailed_activity(rng: np.random.Generator, annotators: int, exponent: float) -> Floats:
-    """activity[j], shares that fall like rank^-exponent (Zipf); 0 makes all alike. The ranks are dealt at random."""
+    """Return activity[j], shares proportional to rank^-exponent (Zipf) in random order; equal for exponent 0."""
     activity = np.arange(1, annotators + 1, dtype=np.float64) ** -exponent
     return rng.permutation(activity / activity.sum())
 
 
 def draw_counts(rng: np.random.Generator, items: int, annotators: int, mean: float) -> Ints:
-    """Return n[i], how many annotators each item gets: 1 to all of them, with exactly the given mean in expectation."""
+    """Return n[i], the number of annotators of each item, from 1 to all, with the given mean."""
     if annotators == 1:
         return np.ones(items, dtype=np.int64)
     return 1 + rng.binomial(annotators - 1, (mean - 1) / (annotators - 1), size=items)
@@ -238,7 +238,7 @@ def annotator_progress(rng: np.random.Generator, annotator: Ints, annotators: in
 
 
 def label_times(rng: np.random.Generator, annotator: Ints, place: Ints, count: Ints, *, pace: float) -> Floats:
-    """time[p] in seconds since 1970: each annotator begins some day and works on, `pace` seconds a label on average."""
+    """Return time[p] in seconds since 1970: annotators start on some day and need about `pace` seconds per label."""
     begin = EPOCH + rng.uniform(0, RECRUITING, size=len(count))
     gaps = rng.exponential(pace, size=len(annotator))
     order = np.lexsort((place, annotator))
@@ -257,19 +257,19 @@ STEEPEST_TAIL = 10
 
 
 def check_count(name: str, value: int) -> None:
-    """A count must be a whole number of 1 or more."""
+    """Raise an error unless a count is an integer of at least 1."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise OptionError(f"{name}: {value!r} is not valid. Give a whole number of 1 or more.")
 
 
 def check_share(name: str, value: float) -> None:
-    """A share must lie between 0 and 1."""
+    """Raise an error unless a share is between 0 and 1."""
     if not 0 <= value <= 1:
         raise OptionError(f"{name}: {value!r} is not a share. Give a number from 0 to 1.")
 
 
 def check_mean(name: str, value: float, most: int) -> None:
-    """The mean number of annotators per item must be possible: from 1 to the number of annotators."""
+    """Raise an error unless the mean number of annotators per item is from 1 to the number of annotators."""
     if not 1 <= value <= most:
         raise OptionError(
             f"{name}: {value!r} annotators per item requested, but there are {most}. Give a mean from 1 to {most}."
@@ -277,10 +277,10 @@ def check_mean(name: str, value: float, most: int) -> None:
 
 
 def check_tail(tail: float) -> None:
-    """The exponent of the activity must leave everybody a share that a number can hold."""
+    """Raise an error unless the exponent of the activity is valid."""
     if not 0 <= tail <= STEEPEST_TAIL:
         raise OptionError(
-            f"tail: {tail!r} is not an exponent. Give 0 (all alike) to {STEEPEST_TAIL} (one does it all)."
+            f"tail must be from 0 (equal activity) to {STEEPEST_TAIL} (one annotator does nearly all), got {tail!r}."
         )
 
 
@@ -298,7 +298,7 @@ def class_names(classes: int | Sequence[str]) -> tuple[str, ...]:
 
 
 def numbered_names(prefix: str, count: int, *, start: int = 1) -> tuple[str, ...]:
-    """prefix01, prefix02, ...: as many digits as the last one needs."""
+    """Return prefix01, prefix02, ..., padded with zeros."""
     width = len(str(start + count - 1))
     return tuple(f"{prefix}{n:0{width}d}" for n in range(start, start + count))
 

@@ -265,7 +265,7 @@ RESIDUAL_Z = 3.0
 MOST_DISAGREEMENT = 0.15
 """Share of the items on which Dawid-Skene and the pool disagree, above that of any public crowd."""
 MOST_ANNOTATORS = 300
-"""Pairs are looked at among the most active annotators only."""
+"""Maximum number of annotators whose pairs are compared; the most active ones."""
 MOST_CONSTANT = 0.5
 """Share of the labels by annotators who give one class only; labelling functions do."""
 

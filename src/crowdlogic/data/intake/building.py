@@ -454,7 +454,7 @@ def parse_weights_and_times(
 
 
 def annotator_kinds(table: pl.DataFrame, annotators: Names, source: TableSource) -> tuple[str, ...] | None:
-    """Return kind[j], where the table has it."""
+    """Return kind[j]; None if the table does not have it."""
     return parse_kinds(table["kind"], table["annotator"], annotators, source) if "kind" in table.columns else None
 
 

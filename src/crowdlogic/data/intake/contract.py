@@ -249,7 +249,7 @@ def text_column(values: Names, what: str, source: TableSource, *, error: type[Da
     try:
         return as_text(values)
     except UNCONVERTIBLE as problem:
-        raise error(f"{source.name}: the {what} column holds {values.dtype}, which is no text.") from problem
+        raise error(f"{source.name}: the {what} column has type {values.dtype}, expected text.") from problem
 
 
 def number_column(values: Names, what: str, source: TableSource, *, error: type[DataError] = LabelError) -> Names:
@@ -258,7 +258,7 @@ def number_column(values: Names, what: str, source: TableSource, *, error: type[
     try:
         return values.cast(pl.Float64, strict=False)
     except UNCONVERTIBLE as problem:
-        raise error(f"{source.name}: the {what} column holds {values.dtype}, which is no number.") from problem
+        raise error(f"{source.name}: the {what} column has type {values.dtype}, expected numbers.") from problem
 
 
 def comparable_columns(table: pl.DataFrame) -> pl.DataFrame:
@@ -268,7 +268,7 @@ def comparable_columns(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def names_column(name: str, values: Sequence[Any]) -> Names:
-    """Return names of a JSON file as a column: whole numbers if all are and fit, else their text."""
+    """Return names of a JSON file as a column: integers if all of them are, otherwise text."""
     numbers = all(type(value) is int and -LARGEST_INTEGER <= value < LARGEST_INTEGER for value in values)
     return pl.Series(name, values, dtype=pl.Int64) if numbers else pl.Series(name, [str(value) for value in values])
 

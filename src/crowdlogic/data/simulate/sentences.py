@@ -212,7 +212,7 @@ RATES: dict[TaggerCharacter, tuple[float, float, float, float]] = {
 }
 """Mean rates of ignore, boundary, type (per entity) and spurious (per plain token) of each character."""
 VARIATION = (0.7, 1.3)
-"""An annotator's rates are those of the hand, times a factor in this range."""
+"""Range of the random factor by which an annotator's rates differ from those of the character."""
 DEFAULT_MIX: dict[str, float] = {
     TaggerCharacter.careful: 0.20,
     TaggerCharacter.ordinary: 0.35,

@@ -64,6 +64,15 @@ def test_a_disk_that_is_full_during_a_training_is_one_line_and_the_run_goes_on(l
     assert not list(Path("model").rglob("*.part"))
 
 
+@pytest.mark.usefixtures("simulated")
+def test_a_disk_that_is_full_of_a_workbook_is_one_line() -> None:
+    done = crowdlogic("convert", WORDS[WORDS.index("--labels") + 1], "labels.xlsx", largest=2000)
+
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "File too large" in done.stderr
+    assert not list(Path().glob("*.xlsx"))
+
+
 @pytest.mark.parametrize("megabytes", [200, 600, 900, 1600])
 def test_a_process_with_little_memory_ends(tmp_path: Path, megabytes: int) -> None:
     (tmp_path / "l.csv").write_text(CSV)

@@ -6,7 +6,10 @@ no cell is interpreted as a formula.
 
 from __future__ import annotations
 
+import gc
 import io
+import sys
+import traceback
 import zipfile
 from datetime import date, datetime, time
 from typing import Any
@@ -68,28 +71,12 @@ class Excel(TableFormat):
             raise OptionError(
                 f"{target}: a sheet can have {MOST_ROWS:,} rows, but there are {len(table):,}. Write a csv file."
             )
-        openpyxl = _import_openpyxl()
-        from openpyxl.cell import WriteOnlyCell
-
-        book = openpyxl.Workbook(write_only=True)
-        sheet = book.create_sheet("crowdlogic")
-
         _check_cells(table, target)
-
-        def cell(value: Any) -> Any:
-            if isinstance(value, int) and abs(value) >= LARGEST_NUMBER:
-                value = str(value)
-            if not isinstance(value, str):
-                return value
-            made = WriteOnlyCell(sheet, value=value)
-            made.data_type = "s"  # text, even if it begins like a formula
-            return made
-
-        for row in (table.columns, *table.rows()):
-            sheet.append([cell(value) for value in row])
-        buffer = io.BytesIO()
-        book.save(buffer)
-        return buffer.getvalue()
+        try:
+            return _encode_book(table)
+        except OSError as problem:  # a full disk for openpyxl's temporary files
+            _close_quietly(problem)
+            raise
 
 
 EXCEL = Excel()
@@ -103,6 +90,39 @@ def _import_openpyxl() -> Any:
             "xlsx needs the package openpyxl, which is not installed: pip install crowdlogic[excel]"
         ) from problem
     return openpyxl
+
+
+def _encode_book(table: pl.DataFrame) -> bytes:
+    openpyxl = _import_openpyxl()
+    from openpyxl.cell import WriteOnlyCell
+
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("crowdlogic")
+
+    def cell(value: Any) -> Any:
+        if isinstance(value, int) and abs(value) >= LARGEST_NUMBER:
+            value = str(value)
+        if not isinstance(value, str):
+            return value
+        made = WriteOnlyCell(sheet, value=value)
+        made.data_type = "s"  # text, even if it begins like a formula
+        return made
+
+    for row in (table.columns, *table.rows()):
+        sheet.append([cell(value) for value in row])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def _close_quietly(problem: OSError) -> None:
+    """Close the generators of openpyxl in a traceback; they fail again, which Python would report at its end."""
+    hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
+    try:
+        traceback.clear_frames(problem.__traceback__)
+        gc.collect()
+    finally:
+        sys.unraisablehook = hook
 
 
 def _read_rows(file: InputFile) -> list[tuple[Any, ...]]:

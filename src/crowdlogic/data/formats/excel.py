@@ -74,7 +74,7 @@ class Excel(TableFormat):
         _check_cells(table, target)
         try:
             return _encode_book(table)
-        except OSError as problem:  # a full disk for openpyxl's temporary files
+        except (OSError, KeyboardInterrupt) as problem:  # a full disk for temporary files, or a signal
             _close_quietly(problem)
             raise
 
@@ -115,7 +115,7 @@ def _encode_book(table: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def _close_quietly(problem: OSError) -> None:
+def _close_quietly(problem: BaseException) -> None:
     """Close the generators of openpyxl in a traceback; they fail again, which Python would report at its end."""
     hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
     try:

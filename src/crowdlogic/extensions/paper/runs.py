@@ -28,6 +28,7 @@ from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation, L
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.presets import CONLL_TIES, PAPER, READINGS, PresetConfiguration, ner, sentiment
+from crowdlogic.learning.rule_suggestions import suggest_rules
 from crowdlogic.learning.task import score
 from crowdlogic.learning.training import HistoryRow
 from crowdlogic.metrics.spans import span_scores
@@ -268,8 +269,10 @@ def _as_benchmark(made: Simulation) -> Benchmark:
 # (`logic-lncl, paper`), the start of the projection (`from the classifier`), the strength (`C 2`), the imitation (`k
 # 0.5`, `k 1 - 0.98^t`), no patience (`all epochs`), fewer training items (`3300 samples`), the first targets (`start
 # majority`), the number of epochs trained on them (`warm-up 1`), the annotator model (`annotators confusion`), the
-# correlation of labels (`correlation 0`), the learning rate schedule (`halving 0`) or `no rules`. Rows that begin with
-# `truth` only infer the truth. Rows that end with `bilstm-crf` use the BiLSTM-CRF tagger and are beyond the paper.
+# correlation of labels (`correlation 0`), the learning rate schedule (`halving 0`), `no rules`, the rules that
+# `suggest_rules` finds in the training labels (`suggested rules`), or weights of rules that held-out labels may lower
+# (`learned weights`, the default outside the presets). Rows that begin with `truth` only infer the truth. Rows that
+# end with `bilstm-crf` use the BiLSTM-CRF tagger and are beyond the paper.
 ROWS: dict[str, methods.Builder] = {
     "gold": methods.gold,
     "majority": methods.two_stage(None),
@@ -385,9 +388,20 @@ def apply_option(
             return sample_items(data, int(size), seed=seed), task
         case ["no", "rules"]:
             return data, PresetConfiguration(task.method, None)
+        case ["suggested", "rules"]:
+            return data, _with_suggested_rules(task, data, seed=seed)
+        case ["learned", "weights"] if task.rules is not None:
+            return data, replace(task, method=replace(task.method, learn_weights=True))
         case ["start" | "warm-up" | "annotators" | "correlation" | "halving" as what, value]:
             return data, replace(task, method=_change_part(task.method, what, value))
     return data, replace(task, method=_change_reading(task.method, option))
+
+
+def _with_suggested_rules(task: PresetConfiguration, data: Benchmark, *, seed: int) -> PresetConfiguration:
+    """Replace the rules, and the table of transitions, by rules suggested from the training labels."""
+    suggested = suggest_rules(data.labels, data.corpus, seed=seed)
+    projector = replace(task.method.projector, preset="paper", transitions=None)
+    return PresetConfiguration(replace(task.method, projector=projector), suggested.rules)
 
 
 def _change_part(method: methods.TaskMethod, what: str, value: str) -> methods.TaskMethod:
@@ -419,8 +433,8 @@ def _change_reading(method: methods.TaskMethod, option: str) -> methods.TaskMeth
             return methods.without_patience(method)
     raise OptionError(
         f"row: unknown option {option!r}. Options are 'C 2', 'k 0.5', 'k 1 - 0.98^t', 'from the classifier', 'start "
-        f"majority', 'warm-up 1', 'annotators confusion', 'correlation 0', 'halving 0', 'no rules', {ALL_EPOCHS!r} "
-        f"and '3300 samples', with any number or name."
+        f"majority', 'warm-up 1', 'annotators confusion', 'correlation 0', 'halving 0', 'no rules', 'suggested rules', "
+        f"'learned weights', {ALL_EPOCHS!r} and '3300 samples', with any number or name."
     )
 
 

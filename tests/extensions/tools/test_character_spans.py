@@ -131,7 +131,7 @@ def test_without_texts_tokens_are_joined_by_spaces() -> None:
 def test_documents_have_no_spans() -> None:
     corpus = documents(["d"], ["text"])
 
-    with pytest.raises(CorpusError, match="Spans need tagged sentences"):
+    with pytest.raises(CorpusError, match="Spans require tagged sentences"):
         consensus_spans(estimate(sentences(["s"], [["a"]]), ["O"], [1]), corpus)
 
 

@@ -104,7 +104,7 @@ test-versions:
 
 # Slow integration tests: a training that is killed again and again, the wheel in an environment of its own.
 test-long: install $(ENGINES)/.installed
-	CROWDLOGIC_ENGINES_PYTHON=$(CURDIR)/$(ENGINES)/bin/python $(BIN)/python -m pytest -m long
+	CROWDLOGIC_ENGINES_PYTHON=$(CURDIR)/$(ENGINES)/bin/python $(BIN)/python -m pytest -m long --hypothesis-profile random
 
 # The paper's whole machinery once, on simulated data.
 quick: install

@@ -123,7 +123,7 @@ def span_reliability(labels: CrowdLabels, beliefs: Beliefs, *, level: float = 0.
 
 
 def _lay_out(labels: CrowdLabels, beliefs: Beliefs) -> _Annotations:
-    """The labels annotation by annotation; a sentence that was tagged twice by one annotator is laid out once."""
+    """Arrange the labels by annotation; a sentence that one annotator tagged twice is included once."""
     _, annotator, pair = labels.annotations()
     order = np.lexsort((labels.unit, pair))
     first = np.ones(len(order), dtype=bool)

@@ -118,7 +118,7 @@ def count_compared(labels: CrowdLabels, estimate: Estimate, *, by_votes: bool) -
 
 
 def judges_by_others(labels: CrowdLabels, estimate: Estimate) -> bool:
-    """Whether the method has no model of its annotators; beliefs that are certain throughout are a known truth."""
+    """Return whether the method has no model of its annotators; fully certain beliefs count as known truths."""
     if estimate.confusion is not None or estimate.reliability is not None or labels.negated is not None:
         return False
     is_truth = estimate.method != SHARES_OF_VOTES and bool((estimate.confidence[estimate.answered] >= 1.0).all())
@@ -401,7 +401,7 @@ def _is_careless(
 
 
 def is_adversary(statistics: ConfusionStatistics) -> Bools:
-    """Whether annotator j is worse than chance: with great certainty, or with labels that reveal much of the truth."""
+    """Return whether annotator j is worse than chance, with high certainty or with informative labels."""
     skill, _, high = statistics.skill
     revealed = informativeness(statistics.smoothed) if statistics.counts.shape[1] else np.zeros(len(skill))
     with np.errstate(invalid="ignore"):
@@ -604,7 +604,7 @@ def measure_drift(labels: CrowdLabels, beliefs: Beliefs, level: float) -> DriftS
 
 
 def _sort_by_time(labels: CrowdLabels, beliefs: Beliefs) -> tuple[Ints, Floats, Floats]:
-    """annotator[p], time[p] and right[p] of the annotations with a time, by annotator and in the order of time."""
+    """Return annotator[p], time[p] and right[p] of the annotations with a time, sorted by annotator and time."""
     _, annotator, pair = labels.annotations()
     given = np.asarray(labels.time, dtype=np.float64)
     count = sum_by(pair, len(annotator))
@@ -684,7 +684,7 @@ class AnnotatorVerdicts:
         return np.asarray(np.maximum(np.maximum(character, drift), np.array(copy, dtype=np.int64)))
 
     def bias(self, j: int) -> tuple[int, int] | None:
-        """(m, n): the true class that a biased annotator j mistakes, and the favoured one; None without the flag."""
+        """Return (m, n), the true class that annotator j mistakes and the favoured class; None without the flag."""
         m, n = (int(k) for k in self.flags.confusion[j])
         return (m, n) if self.flags.has(FlagKind.biased)[j] else None
 
@@ -723,7 +723,7 @@ class AnnotatorVerdicts:
         return range(len(self.confusion.names))
 
     def _can_judge(self, j: int) -> bool:
-        """Whether j has given labels, and whole ones: partial labels ("not X") have no row in a confusion matrix."""
+        """Return whether j has given labels, and no partial ones ("not X"), which no confusion matrix has."""
         return bool(self.confusion.n_labels[j] > 0) and self.scores.labels.negated is None
 
 
@@ -756,7 +756,7 @@ def judge_annotators(labels: CrowdLabels, estimate: Estimate, *, gold: Ints | No
 
 
 def askable(labels: CrowdLabels, judged: AnnotatorVerdicts) -> tuple[Bools | None, list[str]]:
-    """available[j], whether annotator j should be asked for further labels, and the names of those who should not.
+    """Return available[j], whether annotator j should be asked for more labels, and the names of the others.
 
     None, for everybody, where nobody is flagged, or everybody is.
     """
@@ -821,7 +821,7 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = L
 
 
 def name_biases(table: pl.DataFrame, judged: AnnotatorVerdicts) -> pl.DataFrame:
-    """The table with the bias of each biased annotator as what they confuse, so that it names what the reason names."""
+    """Return the table with the bias of each biased annotator among the confusions, as in the reason of the flag."""
     truth, label, count = (table[f"confused_{part}"].to_list() for part in ("truth", "label", "count"))
     statistics = judged.confusion
     for j in range(table.height):

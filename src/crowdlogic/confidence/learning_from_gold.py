@@ -430,7 +430,7 @@ def normal_scores(annotator: Ints, scores: Floats, n_annotators: int) -> Floats:
 def one_factor(
     unit: Ints, annotator: Ints, normal: Floats, *, n_units: int, n_annotators: int, iterations: int = 20
 ) -> Floats:
-    """factor[i], the consensus of normal scores under normal[n] = loading[j] factor[i] + noise, by EM; spread one."""
+    """Fit normal[n] = loading[j] factor[i] + noise by EM and return factor[i], with standard deviation one."""
     loading: Floats = np.full(n_annotators, 0.7)
     noise: Floats = np.full(n_annotators, 0.5)
     given = np.maximum(np.bincount(annotator, minlength=n_annotators), 1)
@@ -464,7 +464,7 @@ def _log_feature(q: Beliefs) -> Floats:
 
 
 def _reduce(rows: sparse.csr_matrix) -> tuple[Floats, Any]:
-    """Inputs reduced[g, r] with the same inner products as sparse rows, and back[c, r] with rows @ back = reduced.
+    """Return reduced[g, r] with the inner products of the sparse rows, and back[c, r] with rows @ back = reduced.
 
     The ridge penalty is the same in both, so nothing is lost until there are more than MAX_RANK directions.
     """

@@ -322,7 +322,7 @@ class KnownTruths(dict[Any, Any]):
 
 
 def drawn_at_random(truths: Mapping[Any, Any] | None) -> dict[Any, Any]:
-    """The known truths that may calibrate: those of items drawn at random; all, where nobody said how they were."""
+    """Return the known truths of items drawn at random, which may calibrate; all of them if that is unknown."""
     if not isinstance(truths, KnownTruths):
         return dict(truths or {})
     return {item: truth for item, truth in truths.items() if item in truths.at_random}

@@ -349,7 +349,7 @@ def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping
 
 
 def texts_beside_labels(frame: Any) -> Corpus | None:
-    """The texts of the items in a frame with a row per label; None where it is none, or has no text for its items.
+    """Return the texts of the items in a frame with a row per label; None if there are no such texts.
 
     What is left of such a frame without its labels, the item and its text in each row, is one, too.
     """
@@ -473,7 +473,7 @@ ACCEPTED = "Give a Corpus, a frame of items, a dictionary item -> text, a list o
 
 
 def has_names(items: Any) -> bool:
-    """Whether the items come with their names: a corpus, a frame, a dictionary, a series with an index of its own."""
+    """Return whether the items have names: a corpus, a frame, a dictionary, or a series with an index."""
     return isinstance(items, Corpus | Mapping) or hasattr(items, "columns") or _has_own_index(items)
 
 

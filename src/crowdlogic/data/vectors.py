@@ -214,7 +214,7 @@ def _parse_numbers(path: str | Path, words: list[str], numbers: list[bytes], siz
 
 
 def _read_binary(path: str | Path, content: bytes, count: int, size: int, wanted: set[str] | None) -> WordVectors:
-    """word2vec's format: a word, a space, `size` little-endian floats; some writers end each with a line break."""
+    """Read word2vec's binary format: a word, a space, and `size` little-endian floats, perhaps with a line break."""
     at, width = content.index(b"\n") + 1, 4 * size
     words: list[str] = []
     vectors: list[bytes] = []

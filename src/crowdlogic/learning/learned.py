@@ -122,7 +122,7 @@ class Learned:
         return judge_teacher(self.teacher, self.task) if self.verdicts is None else self.verdicts
 
     def rule_table(self) -> pl.DataFrame:
-        """A verdict on each rule (helps, no effect, contradicts the labels, cannot tell), why, and its figures."""
+        """Return the verdict on each rule (helps, no effect, contradicts, cannot tell), its reason and figures."""
         from crowdlogic.rules.audit import verdict_table
 
         return verdict_table(self.audit)

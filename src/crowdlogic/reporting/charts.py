@@ -76,7 +76,7 @@ class Scale:
     logarithmic: bool = False
 
     def __call__(self, figure: float) -> float:
-        """The position of a figure."""
+        """Return the position of a figure."""
         low, high, x = (
             (math.log10(max(v, 1e-300)) for v in (self.low, self.high, figure))
             if self.logarithmic
@@ -288,7 +288,7 @@ def straight_line(x1: float, y1: float, x2: float, y2: float, *, class_: str = "
 def bottom_axis(
     frame: Frame, scale: Scale, name: str, show: Callable[[float], str] = format_number, *, whole: bool = False
 ) -> list[Markup]:
-    """Ticks and their figures under the plot, only at whole numbers where asked for, and the axis' name."""
+    """Draw ticks and their figures under the plot, optionally only at whole numbers, and the name of the axis."""
     y = frame.height - frame.bottom
     marks = [straight_line(frame.left, y, frame.width - frame.right, y, class_="axis")]
     for tick in (one for one in scale.ticks(7) if not whole or float(one).is_integer()):
@@ -447,7 +447,7 @@ def scatter_chart(
     pale: str = "",
     chance: float | None = None,
 ) -> Plot:
-    """Points with their intervals: marked ones are diamonds with their names beside them, pale ones rings without."""
+    """Draw points with intervals: marked points as diamonds with names, pale points as rings without names."""
     frame = Frame(height=340)
     right = frame.width - frame.right
     sizes = [max(point.x, 1.0) for point in points] or [1.0]
@@ -493,7 +493,7 @@ Box = tuple[float, float, float, float]
 def _place_names(
     places: Sequence[tuple[str, float, float]], frame: Frame, kept: Sequence[Box] = (), most: int = 12
 ) -> list[Markup]:
-    """Names right or left of the marked points, as long as they cover neither other words nor another marked point."""
+    """Place names to the right or left of marked points if they cover no other name and no marked point."""
     taken: list[Box] = [*kept, *((x - 6, y - 6, x + 6, y + 6) for _, x, y in places)]
     marks: list[Markup] = []
     for name, x, y in places:
@@ -697,7 +697,7 @@ def dot_plot(
     show: Callable[[float], str] = format_percent,
     from_zero: bool = False,
 ) -> Plot:
-    """Figures with their intervals, one line each, in the order given; kinds differ by shape as well as by colour."""
+    """Draw figures with intervals, one line each, in the given order; kinds differ in shape and colour."""
     longest = max((len(row.name) for row in rows), default=4)
     frame = Frame(height=54 + 26 * len(rows), left=16 + min(longest, 24) * LETTER, right=50, top=6)
     figures = [end for row in rows for one in row.figures for end in (one.value, one.low, one.high)]

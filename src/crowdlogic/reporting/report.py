@@ -104,7 +104,7 @@ def make_report(
 
 
 def summarise(findings: Sequence[ReportFinding]) -> Summary:
-    """The most important findings, what to act on first; of those about a single annotator or rule only a few."""
+    """Return the most important findings, urgent ones first, with only a few about a single annotator or rule."""
     ordered = sort_by_importance(findings)
     chosen: list[ReportFinding] = []
     for finding in ordered:

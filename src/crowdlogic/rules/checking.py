@@ -356,7 +356,7 @@ def _find_tautologies(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
 
 
 def _find_duplicates(rules: Sequence[Rule]) -> Iterator[Finding]:
-    """Duplicates and contradictions: pairs of rules that are the same up to the names of variables and the order."""
+    """Yield pairs of rules that are equal up to the names of variables and the order, or contradict each other."""
     by_form: dict[object, Rule] = {}
     by_opposite: dict[object, Rule] = {}
     for rule in rules:

@@ -195,7 +195,7 @@ def _replace_groups(rule: Rule, groups: Groups) -> Iterator[Rule]:
 
 
 def _is_negative(literal: Literal) -> bool:
-    """Whether a body's literal says that something is not so; a comparison says it with !=, never with a negation."""
+    """Return whether a literal of a body is negated; comparisons use != instead."""
     return literal.negated or literal.atom.predicate == UNEQUAL
 
 
@@ -234,7 +234,7 @@ def find_predicate(atom: Atom, vocabulary: Vocabulary) -> Predicate:
 
 
 def variable_kinds(rule: Rule, vocabulary: Vocabulary) -> dict[str, Kind]:
-    """What each variable stands for. A place that takes several kinds leaves it to the variable's other places."""
+    """Return what each variable stands for. A place that accepts several kinds is decided by the other places."""
     seen: dict[str, set[Kind]] = {}
     for atom in rule.atoms:
         if atom.is_comparison:
@@ -265,7 +265,7 @@ def _unify_compared(kinds: dict[str, Kind], rule: Rule) -> dict[str, Kind]:
 
 
 def asked_word(atom: Atom, vocabulary: Vocabulary) -> Variable | None:
-    """The variable in the place of a quoted word, as in Contains(S, W) where a table gives W; None without one."""
+    """Return the variable in the place of a quoted word, as in Contains(S, W) where a table gives W; otherwise None."""
     if atom.is_comparison:
         return None
     places = zip(atom.terms, find_predicate(atom, vocabulary).kinds, strict=False)
@@ -273,7 +273,7 @@ def asked_word(atom: Atom, vocabulary: Vocabulary) -> Variable | None:
 
 
 def takes_words(predicate: Predicate) -> bool:
-    """Whether the quoted word of a predicate may be a variable that a table gives: a truth of one text and one word."""
+    """Return whether a predicate's quoted word may be a variable from a table: a truth about one text and one word."""
     return predicate.kinds == (Kind.readable, Kind.word)
 
 

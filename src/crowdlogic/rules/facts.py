@@ -233,7 +233,7 @@ class World:
         return self._cache[key]
 
     def word_facts(self, atom: Atom, predicate: Predicate, words: Ints, inputs: Ints | None = None) -> Facts:
-        """The facts of a text and a word that a table gives, as in Contains(S, W): for each word, the texts with it.
+        """Return the facts about texts and words from a table, as in Contains(S, W): the texts that contain each word.
 
         Args:
             atom: The atom.

@@ -223,7 +223,7 @@ def atom_truth(a: int, bound: BoundRule, world: World, axes: dict[str, Ints]) ->
 
 
 def _lookup_codes(term: Term, kind: Kind, bound: BoundRule, *, world: World, axes: dict[str, Ints]) -> Ints:
-    """The codes to look up at a place, over rows and assignments: [1, c] for an open class, else [g, 1] or [1, 1]."""
+    """Return the codes to look up at a place by row and assignment: [1, c] for an open class, else [g, 1] or [1, 1]."""
     if isinstance(term, Variable):
         return axes[term.name][None, :] if term.name in axes else bound.rows.columns[term.name][:, None]
     return np.full((1, 1), constant_code(term, kind, world), dtype=np.int64)
@@ -281,7 +281,7 @@ CRISP = (0.0, 1.0)
 
 
 def build_blocks(bound: BoundRule, world: World) -> Iterator[Block]:
-    """Blocks of a rule's rows, grouped by which units coincide, by their order, and by the classes in the rows."""
+    """Return blocks of a rule's rows, grouped by coinciding units, their order, and the classes in the rows."""
     size = len(world.classes)
     _refuse_large_table(bound, size, size ** len(bound.axes) * max(len(bound.axes), 1))
     # axes[name][c], the class of each open variable in each assignment, as digits of the assignment's number:

@@ -68,7 +68,7 @@ def used_functions(rules: RuleSet, vocabulary: Vocabulary) -> tuple[str, ...]:
 
 
 def missing_functions(packed: PackedRules, vocabulary: Vocabulary | None = None) -> list[str]:
-    """The predicates that packed rules need and that were registered from Python, as far as they are not there."""
+    """Return the predicates that packed rules need and that were registered from Python but are not available."""
     words = Vocabulary() if vocabulary is None else vocabulary
     return [name for name in packed.functions if words.find(name) is None]
 

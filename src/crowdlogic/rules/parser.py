@@ -494,7 +494,7 @@ def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = N
 
 
 def as_rules(rules: RuleSet | str | Path | Sequence[str] | None) -> RuleSet | None:
-    """Rules as they are, from their text or texts, or from their file; anything else is refused in one sentence."""
+    """Convert rules, their text or texts, or the path of their file to a RuleSet; raise an error for anything else."""
     if rules is None or isinstance(rules, RuleSet):
         return rules
     if isinstance(rules, Path):

@@ -332,7 +332,7 @@ def find_nearby(name: str, folder: Path, root: Path | None) -> Path:
 
 
 def read_nearby(path: Path) -> bytes:
-    """The content of a file that a rule file names; a RuleError that tells nothing of the content if it cannot be."""
+    """Return the content of a file that a rule file names; the error for an unreadable file reveals no content."""
     try:
         with open_regular(path) as file:
             return file.read()

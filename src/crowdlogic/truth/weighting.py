@@ -231,6 +231,9 @@ def distances(shard: Shard, n_annotators: int, votes: Floats) -> tuple[Floats, F
 
 
 def _unit_scale(votes: Floats) -> Floats:
-    """Return votes scaled to a maximum of one per unit, so that ties do not depend on the scale of the weights."""
+    """Return votes scaled to a maximum of one per unit and rounded, so that ties do not depend on rounding errors.
+
+    The weight of the worst annotator is a difference of nearly equal numbers, of which few digits are certain.
+    """
     peak = votes.max(axis=1, keepdims=True, initial=0.0)
-    return votes / np.where(peak > 0, peak, 1.0)
+    return np.asarray(np.round(votes / np.where(peak > 0, peak, 1.0), 6))

@@ -126,7 +126,7 @@ DEPENDENCES: dict[str, Dependence | None] = {"public": PUBLIC_CROWDS, "none": No
 
 
 def configured_method(name: str, *, seed: int = 0, dependence: Dependence | None = PUBLIC_CROWDS) -> TruthMethod:
-    """The method of that name with its defaults, but with that seed and dependence where it has any use for them.
+    """Return the named method with its defaults, and with the seed and dependence if it uses them.
 
     A method that has a scale of its own for public data keeps it.
     """
@@ -204,7 +204,7 @@ def collect_convergence_warnings() -> AbstractContextManager[list[str]]:
 
 @contextmanager
 def collect_warnings(kind: type[Warning]) -> Iterator[list[str]]:
-    """A list that holds, after the block, the sentences of warnings of that kind, each once."""
+    """Yield a list that contains, after the block, each sentence of warnings of this kind once."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", kind)

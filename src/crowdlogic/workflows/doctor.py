@@ -543,7 +543,7 @@ def _other_options(options: DoctorOptions, format: FileFormat) -> Iterator[tuple
 
 
 def _is_plausible(crowd: Crowd) -> bool:
-    """Whether a table that was read as wide looks like one: several items, few classes, most of them in two columns."""
+    """Return whether a wide table is plausible: several items and few classes, most of which occur in two columns."""
     labels = crowd.labels
     used = np.unique(np.stack([labels.annotator, labels.label]), axis=1)[1]
     n_annotators = np.bincount(used, minlength=labels.n_classes)  # of each class

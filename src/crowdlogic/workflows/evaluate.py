@@ -131,7 +131,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
 
 
 def _describe_known(pair: AlignedAnswers, noun: str) -> Iterator[str]:
-    """How many answers are certain and right: what is known of these items was given, and their score is not a test."""
+    """Return how many answers are certain and right, since these were probably given and their score is not a test."""
     if pair.beliefs is None:
         return
     scored = (pair.gold != UNKNOWN) & (pair.predicted != NO_ANSWER)

@@ -82,7 +82,7 @@ def check_writable(path: str | None, format: str | None = None) -> None:
 
 
 def answer_format(source: str, out: str, *, read_as: str | None, named: str | None) -> str | None:
-    """The format to write answers in: the one that was named; else the source's own, where it writes answers too.
+    """Return the format for answers: the named one, otherwise the format of the source if it can write answers.
 
     Its own it is only where the file to write has its usual suffix, so that an export comes back in its tool's shape.
 
@@ -150,7 +150,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
 
 
 def _is_protected(folder: Path) -> bool:
-    """Whether a folder is a run or a saved estimate; the content of config.json decides, as others have such a file."""
+    """Return whether a folder is a run or a saved estimate, by the content of config.json."""
     if (folder / NAMES).is_file() and (folder / ARRAYS).is_file():
         return True
     try:
@@ -268,7 +268,7 @@ def guess_text_column(table: pl.DataFrame, known: Mapping[str, str]) -> str | No
 
 
 def suggest_columns(path: str, format: str | None, chosen: Mapping[str, str] | None) -> str:
-    """The options --column that name the columns of a table of labels, if their contents leave one choice; else empty.
+    """Return --column options for a table of labels if its contents leave only one choice; otherwise an empty text.
 
     Args:
         path: The file.
@@ -315,7 +315,7 @@ class InputOptions(ReadOptions):
     features: str | None = None
 
     def read_crowd(self, path: str) -> Crowd:
-        """The labels of a file, and the items where the file holds them; unknown columns are suggested by contents."""
+        """Read the labels of a file, and its items if it has any; suggest unknown columns by their contents."""
         try:
             return self.read_crowd_plainly(path)
         except LabelError as problem:

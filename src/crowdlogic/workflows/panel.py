@@ -156,7 +156,7 @@ class PanelResult:
         return np.bincount(by[hit], minlength=size), np.bincount(by[on_gold], minlength=size)
 
     def best_judge(self) -> tuple[str | None, float]:
-        """The judge with most right labels on gold, and how often a judge picked that way is right on other gold.
+        """Return the judge with most right labels on gold, and the accuracy on other gold of a judge picked so.
 
         The best of many judges on some items looks better than it is, so a judge is picked on four fifths of the gold
         items and scored on the others, in turn; an item that it did not label counts as wrong.

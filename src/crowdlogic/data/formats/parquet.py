@@ -182,7 +182,7 @@ def _list(fields: dict[int, Any], field: int) -> list[Any]:
 
 
 def _table_size(footer: dict[int, Any]) -> int:
-    """Bytes that the table takes in memory: what its pages unpack to, and a cell for every row of every column."""
+    """Return the memory that the table takes in bytes: its unpacked pages, and a cell for each row and column."""
     rows, groups = _int(footer, ROWS), _list(footer, GROUPS)
     if rows != sum(_int(group, GROUP_ROWS) for group in groups):
         raise DamagedError("the row counts of its parts do not add up")

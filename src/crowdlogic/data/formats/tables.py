@@ -162,7 +162,7 @@ class TableFormat(FileFormat):
         return corpus_from_table(table, source, columns)
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
-        """Answers from a table with item and label (and p_ columns), or with item and tags."""
+        """Read answers from a table with item and label (and p_ columns), or with item and tags."""
         return answers_from_table(*self.read_table(file), columns)
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:  # noqa: ARG002
@@ -176,7 +176,7 @@ class TableFormat(FileFormat):
         return self.encode_table(corpus_table(corpus), target)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
-        """A table of item, label, confidence and p_ columns; for sequences of item, tokens, tags and confidence."""
+        """Encode item, label, confidence and p_ columns; for sequences item, tokens, tags and confidence."""
         if estimate.offsets is None:
             table = estimate.to_frame()
             if self.only_text:
@@ -202,7 +202,7 @@ def require_rows(table: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def answers_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None) -> Answers:
-    """Answers from a table with item and label (and p_ columns), or with item and tags."""
+    """Convert a table with item and label (and p_ columns), or with item and tags, to Answers."""
     roles = find_roles(table.columns, columns, where=source.name, gold=True)
     if "tags" in roles and "label" not in roles:
         return replace(_answers_from_tags(table, roles, source), at_random=_read_choices(table))

@@ -98,7 +98,7 @@ def _refuse_lists(codes: Ints, names: Names, source: TableSource) -> None:
 
 
 def _refuse_fractions(codes: Ints, numbers: Names, source: TableSource) -> None:
-    """Labels that are all numbers, some with a fraction (or infinite), are measurements."""
+    """Raise an error for labels that are all numbers, some with decimals or infinite: these are measurements."""
     if numbers.null_count() or not len(numbers):
         return
     fraction = ((numbers % 1 != 0) | ~(numbers.abs() < LARGEST_NUMBER)).to_numpy()
@@ -563,7 +563,7 @@ def split_tags(tags: Names, source: TableSource) -> Names:
 
 
 def _common_lengths(rows: TagRows) -> Ints:
-    """length[s], the number of tokens of each sentence, on which its annotators must agree; 0 when nobody tagged it."""
+    """Return length[s], the number of tokens of each sentence, 0 if nobody tagged it; annotators must agree on it."""
     tagged, lengths = rows.tagged, rows.lengths
     common = np.zeros(len(rows.items), dtype=np.int64)
     first = tagged[np.unique(rows.item[tagged], return_index=True)[1]]  # the first tagged row of each sentence

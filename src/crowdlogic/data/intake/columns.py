@@ -120,7 +120,7 @@ def refuse_reversed(role: str, column: str, header: Sequence[str]) -> None:
 def require_columns(
     roles: Mapping[str, str], needed: Sequence[str], header: Sequence[str], *, source: TableSource, purpose: str
 ) -> None:
-    """An error that names the columns that are missing, and how to name them, unless all are there."""
+    """Raise an error that names the missing columns, and how to name them, unless all are present."""
     missing = [role for role in needed if role not in roles]
     if not missing:
         return

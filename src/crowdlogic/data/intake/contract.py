@@ -129,7 +129,7 @@ class LeftOut:
     first: str = ""
 
     def __str__(self) -> str:
-        """The sentence that users are shown."""
+        """Return the sentence that is shown to users."""
         where = f" (first: {self.first})" if self.first else ""
         return f"{self.count:,} {self.what}{'' if self.count == 1 else 's'} {self.reason}{where}."
 
@@ -177,7 +177,7 @@ class Intake:
         return f"{rows} an item and annotator: {done} (duplicates = {self.policy})."
 
     def __add__(self, other: Intake) -> Intake:
-        """The counts of two tables together."""
+        """Return the sums of the counts of two tables."""
         return Intake(
             rows=self.rows + other.rows,
             missing=self.missing + other.missing,

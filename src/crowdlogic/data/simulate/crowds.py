@@ -134,7 +134,7 @@ MATRICES: dict[Character, Callable[[np.random.Generator, Floats], Floats]] = {
 
 
 def confusion_with_accuracy(rng: np.random.Generator, right: Floats) -> Floats:
-    """A matrix with the given diagonal, whose errors fall on some classes more than on others. Two classes or more."""
+    """Return a matrix with the given diagonal whose errors fall on some classes more often; at least two classes."""
     errors: Floats = rng.exponential(size=(len(right), len(right)))
     np.fill_diagonal(errors, 0.0)
     share: Floats = (1.0 - right) / errors.sum(axis=1)
@@ -228,7 +228,7 @@ def _draw_latecomers(rng: np.random.Generator, keys: Ints, missing: Ints, activi
 
 
 def annotator_progress(rng: np.random.Generator, annotator: Ints, annotators: int) -> tuple[Ints, Ints]:
-    """place[p], when in an annotator's own (random) order pair p was done, from 0; and count[j], how many each did."""
+    """Return place[p], the position of pair p in its annotator's random order, and count[j], how many there are."""
     order = np.lexsort((rng.random(len(annotator)), annotator))
     count = np.bincount(annotator, minlength=annotators)
     first = np.cumsum(count) - count
@@ -285,7 +285,7 @@ def check_tail(tail: float) -> None:
 
 
 def class_names(classes: int | Sequence[str]) -> tuple[str, ...]:
-    """The given names, or class_0, class_1, ...; padded with zeros so that they sort in the order of their codes."""
+    """Return the given names, or class_0, class_1, ..., padded with zeros so that they sort by their codes."""
     if isinstance(classes, str):
         raise OptionError(f"classes: {classes!r} is one text. Give a number of classes or a list of names.")
     if isinstance(classes, Sequence):
@@ -537,7 +537,7 @@ def label_truth(
 def draw_answered_pairs(
     rng: np.random.Generator, counts: Ints, activity: Floats, abstention: Floats
 ) -> tuple[Ints, Ints, Ints]:
-    """item[p], annotator[p] of the pairs that were answered, and shown[j], how many items each annotator was shown."""
+    """Draw item[p], annotator[p] of the answered pairs, and shown[j], the number of items shown to each annotator."""
     item, annotator = draw_pairs(rng, counts, activity)
     answered = rng.random(len(item)) >= abstention[annotator]
     return item[answered], annotator[answered], np.bincount(annotator, minlength=len(activity))
@@ -562,7 +562,7 @@ def draw_labels(rng: np.random.Generator, truth: Ints, confusion: Floats, *, uni
 
 
 def add_drift(rng: np.random.Generator, given: Ints, *, progress: Floats, drift: float, classes: int) -> Ints:
-    """The labels with some replaced by random guesses: none when an annotator begins, a share of `drift` by the end."""
+    """Replace some labels by random guesses: none at an annotator's first item, a share of `drift` at the last."""
     guessed = rng.random(len(given)) < drift * progress
     return np.where(guessed, rng.integers(classes, size=len(given)), given).astype(np.int32)
 

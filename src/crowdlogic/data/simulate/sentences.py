@@ -397,7 +397,7 @@ def _draw_error_kinds(rng: np.random.Generator, annotator: Ints, rates: ErrorRat
 
 
 def _possible_moves(truth: Spans, offsets: Ints) -> Bools:
-    """possible[e, move], which of MOVES leave entity e a span that meets no other, even if the others move as well.
+    """Return possible[e, move], which of MOVES keep entity e apart from all others, even if the others move.
 
     Of a single token between two entities the left one can take hold, the right one cannot: so they never both do.
     """
@@ -420,7 +420,7 @@ def _draw_moves(rng: np.random.Generator, possible: Bools) -> Ints:
 
 
 def _far_from(truth: Spans, offsets: Ints) -> Bools:
-    """far[i], whether unit i is in no entity and beside none, so that a spurious entity there touches nothing."""
+    """Return far[i], whether unit i is neither in an entity nor next to one, so that a spurious entity fits there."""
     sequence = np.searchsorted(offsets, truth.start, side="right") - 1
     edges = np.zeros(int(offsets[-1]) + 1, dtype=np.int64)
     np.add.at(edges, np.maximum(truth.start - 1, offsets[sequence]), 1)
@@ -429,7 +429,7 @@ def _far_from(truth: Spans, offsets: Ints) -> Bools:
 
 
 def _draw_spurious(rng: np.random.Generator, far: Bools, *, annotator: Ints, rates: ErrorRates, types: int) -> Spans:
-    """Entities of one token where there is none."""
+    """Draw entities of one token at places without an entity."""
     start = np.flatnonzero(far & (rng.random(len(far)) < rates.spurious[annotator]))
     return Spans(start, start + 1, rng.integers(types, size=len(start)))
 

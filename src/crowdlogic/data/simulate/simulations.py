@@ -65,7 +65,7 @@ def simulate_sentiment(
     contrast: float = 0.3,
     hard: bool = True,
 ) -> Simulation:
-    """Reviews with "A but B" contrasts, and a crowd that says whether they are positive.
+    """Simulate reviews with "A but B" contrasts, and a crowd that labels them positive or negative.
 
     Args:
         seed: Random seed.

@@ -535,7 +535,7 @@ def most_confused(
 
 
 def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportFinding]:
-    """Sentences about all who should not be trusted, about each annotator with a serious flag, and about the rest."""
+    """Yield sentences about annotators that should not be trusted, about each serious flag, and about the others."""
     flags, n_labels = verdicts.flags, verdicts.confusion.n_labels
     should_not = verdicts.distrusted()
     distrusted = [j for j in order if should_not[j]]

@@ -517,13 +517,13 @@ def price_thresholds(confidence: Floats) -> tuple[Threshold, ...]:
 
 
 def worth_checking(thresholds: tuple[Threshold, ...], n: int) -> Threshold | None:
-    """The lowest threshold below which half of the mistakes are expected; None where all n answers lie below it."""
+    """Return the lowest threshold below which half of the mistakes are expected; None if all n answers are below it."""
     worth = next((row for row in thresholds if (row.share_found or 0.0) >= WORTH_CHECKING), None)
     return None if worth is None or worth.n_below >= n else worth
 
 
 def split_at(histogram: Histogram, confidence: Floats, threshold: float | None) -> Histogram:
-    """The histogram with an edge at the threshold, so that what lies below it and above it are bars of their own."""
+    """Return the histogram with an edge at the threshold, so that no bar contains values on both sides."""
     edges = np.array(histogram.edges)
     if threshold is None or len(edges) < 2 or np.abs(edges - threshold).min() < ON_EDGE:
         return histogram
@@ -630,7 +630,7 @@ def _expected_wrong_finding(inputs: ReportInputs, total: float, worth: Threshold
 
 
 def _likely_wrong(inputs: ReportInputs, total: float, label: str) -> str:
-    """How many answers are likely wrong: with an interval where the confidence is calibrated, and what it rests on.
+    """Yield how many answers are likely wrong, with an interval if the confidence is calibrated, and its basis.
 
     As `aggregate` does, it counts the answers whose truth is not known.
     """
@@ -652,7 +652,7 @@ BUDGET = 2_600_000
 
 
 def select_items(found: LabelFindings) -> dict[str, Any]:
-    """The items in doubt and those with suspect gold, as many as the budget allows; and how many were left out."""
+    """Return as many doubtful items and items with suspect gold as the budget allows, and the number of the others."""
     lists: dict[str, Sequence[ShownItem]] = {"doubts": found.doubts, "gold_mistakes": found.gold_mistakes}
     shown: dict[str, list[Any]] = {}
     spent, left_out = 0, 0
@@ -669,7 +669,7 @@ def select_items(found: LabelFindings) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON can hold it: texts cut, control characters shown, four decimals, nothing for None."""
+    """Return a value for JSON: shortened texts, visible control characters, four decimals, null for None."""
     match value:
         case str():
             return shorten(value)

@@ -144,7 +144,7 @@ def compute_training(context: Context) -> TrainingFindings | None:
 
 
 def _epoch(row: Mapping[str, Any], names: Sequence[str], *, has_criterion: bool) -> EpochRow:
-    """A row of the history; without a stopping criterion its stopping score only counts epochs, and is left out."""
+    """Return a row of the history; without a stopping criterion, the stopping score is omitted."""
     scores = row.get("scores") or {}
     return EpochRow(
         epoch=int(row["epoch"]),

@@ -174,7 +174,7 @@ def _levels(graph: Graph) -> Iterator[tuple[Ints, Bools]]:
 
 
 def _depths(graph: Graph) -> Ints:
-    """The depth of each unit below the root of its component, found from one super-root by breadth-first search."""
+    """Return the depth of each unit below the root of its component, by breadth-first search from a super-root."""
     n_units = len(graph.unary)
     _, component = connected_components(_adjacency(graph), directed=False)
     _, roots = np.unique(component, return_index=True)
@@ -192,7 +192,7 @@ def _depths(graph: Graph) -> Ints:
 
 
 def propagate(graph: Graph, propagation: Propagation) -> tuple[tuple[Floats, Floats], float, int]:
-    """Messages in both directions after damped, simultaneous updates; the last change, and the rounds it took."""
+    """Return messages in both directions after damped parallel updates, the last change, and the number of rounds."""
     convergence, damping = propagation.convergence, propagation.damping
     size = graph.unary.shape[1]
     edges = np.arange(len(graph.first))
@@ -223,7 +223,7 @@ def _damp(old: Floats, new: Floats, damping: float) -> Floats:
 
 
 def _change(old: Floats, new: Floats) -> float:
-    """The largest change of a message; infinite while zeros still spread, however little belief they take away."""
+    """Return the largest change of a message; infinite while zeros still spread."""
     if ((new == LOG_ZERO) & (old > LOG_ZERO)).any():
         return np.inf
     return float(np.abs(np.exp(new) - np.exp(old)).max(initial=0.0))

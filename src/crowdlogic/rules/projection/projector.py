@@ -271,7 +271,7 @@ class Projector:
         return replace(self, factors=None if factors is None else tuple(map(float, factors)))
 
     def with_transitions(self, targets: Beliefs, offsets: Ints | None, classes: Classes) -> Projector:
-        """The same projector with its transitions over the classes, counted in targets where they are "estimated".
+        """Return the projector with its transitions over the classes, counted in targets if they are "estimated".
 
         Args:
             targets: targets[i, k], the first targets.

@@ -174,7 +174,7 @@ class MemberFile(InputFile):
             return _head_of_pieces(_plain_pieces(opened), size)
 
 
-SCANNED, CONDENSED = 1 << 26, 1 << 20
+SCANNED, CONDENSED = 1 << 28, 1 << 20
 """Number of bytes of a JSON file that are read to recognise it, and that are kept after truncating long text."""
 
 JSON_TEXT = re.compile(rb'("(?:[^"\\]|\\.){0,200})[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
@@ -214,9 +214,17 @@ def _head_of_pieces(pieces: Iterator[bytes], size: int) -> bytes:
     is_json = first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{")
     if size < HEAD_SIZE or len(first) < size or not is_json or _holds_first_record(first):
         return first
-    while len(head) < SCANNED and (piece := next(pieces, b"")):
+    # Text is truncated while the file is read, so that little memory is needed. A string that is cut by the end of what
+    # was read has no closing quote; it continues with the next piece.
+    condensed, scanned = JSON_TEXT.sub(rb"\1\2", head), len(head)
+    head.clear()
+    while scanned < SCANNED and len(condensed) < CONDENSED and (piece := next(pieces, b"")):
         head += piece
-    return JSON_TEXT.sub(rb"\1\2", head)[:CONDENSED]
+        scanned += len(piece)
+        if len(head) >= CONDENSED:
+            condensed = JSON_TEXT.sub(rb"\1\2", condensed + head)
+            head.clear()
+    return JSON_TEXT.sub(rb"\1\2", condensed + head)[:CONDENSED]
 
 
 def _holds_first_record(head: bytes) -> bool:

@@ -49,15 +49,13 @@ SEEDS = {"ner": 10, "sentiment": 20, "sentiment-published": 10, "weak-youtube": 
 
 
 def select_jobs(only: str | None, rows: str | None, seeds: int | None) -> list[Job]:
-    """Return the grid, seed by seed, so that an interrupted grid has all rows of the first seeds."""
+    """Return the grid, or the named rows, seed by seed, so that an interrupted run has all rows of the first seeds."""
     chosen = [task for task in GRID if only is None or task in only.split(",")]
-    wanted = None if rows is None else rows.split(";")
     found = [
         Job(task, row, seed)
         for task in chosen
         for seed in range(seeds or SEEDS[task])
-        for row in (*GRID[task], *(BEYOND if task == "ner" and wanted is not None else ()))
-        if wanted is None or row in wanted
+        for row in (GRID[task] if rows is None else rows.split(";"))
     ]
     return sorted(found, key=lambda job: job.seed)
 

@@ -1,9 +1,12 @@
 """A grid runs what is not finished, one process or several, and says what it did."""
 
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 from crowdlogic.extensions.paper.jobs import Job, build_jobs, run_jobs, unfinished_jobs
 from crowdlogic.extensions.paper.results import add_run, read_runs
@@ -55,7 +58,8 @@ if __name__ == "__main__":
 """
 
 
-def test_a_killed_reproduction_leaves_no_process_behind(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_stopped_reproduction_leaves_no_process_behind(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "child.py").write_text(CHILD)
     parent = subprocess.Popen([sys.executable, "child.py"], cwd=tmp_path)
     until = time.monotonic() + 60
@@ -63,8 +67,8 @@ def test_a_killed_reproduction_leaves_no_process_behind(tmp_path: Path) -> None:
         time.sleep(0.05)
     time.sleep(0.1)  # the number is written by now
     worker = int((tmp_path / "worker").read_text())
-    parent.kill()
-    parent.wait()
+    parent.send_signal(number)
+    parent.wait(timeout=20)
 
     until = time.monotonic() + 5
     while is_running(worker) and time.monotonic() < until:

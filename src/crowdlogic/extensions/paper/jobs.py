@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from threading import Thread
 from typing import TypeAlias
@@ -85,7 +85,14 @@ def run_jobs(
         os.environ[variable] = "1"  # inherited by the worker processes, including torch
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
         futures = {pool.submit(work, job): job for job in todo}
-        for done, future in enumerate(as_completed(futures), start=1):
-            add_run(folder, future.result())
-            if progress is not None:
-                progress(futures[future], done, len(todo))
+        try:
+            for done, future in enumerate(as_completed(futures), start=1):
+                add_run(folder, future.result())
+                if progress is not None:
+                    progress(futures[future], done, len(todo))
+        except KeyboardInterrupt:
+            # Leaving the block would wait for the jobs that have begun, and start the remaining ones
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in active_children():
+                worker.terminate()
+            raise

@@ -296,7 +296,8 @@ def test_a_checkpoint_reads_no_file_outside_its_folder(tmp_path: Path) -> None:
         keeper(tmp_path).load()
 
     assert str(refused.value) == (
-        f"{path}: '../checkpoint/last-0002.safetensors' is not in its folder. Remove the run and start over."
+        f"{path}: '../checkpoint/last-0002.safetensors' is not the name of a checkpoint file. "
+        "Remove the run and start over."
     )
 
 

@@ -26,7 +26,7 @@ from crowdlogic.metrics.calibration import (
     tie_credit,
 )
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
-from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, nominal_alpha
+from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, alpha_of_pairs, pair_sums
 from crowdlogic.truth.pool import Ensemble, Member, pool
 
 FLAT_PRIOR = 1e3
@@ -101,7 +101,7 @@ def load_set(name: str) -> CrowdSet:
         truth=truth,
         gold=truth[known],
         votes=votes[known],
-        alpha=nominal_alpha(votes),
+        alpha=alpha_of_pairs(pair_sums(votes)),
         members=members,
     )
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
-from crowdlogic.annotators.label_sums import MOST_CELLS, check_size
-from crowdlogic.annotators.protocol import AnnotatorModel, expected_counts, weigh_terms
+from crowdlogic.annotators.label_sums import MOST_CELLS, check_size, weigh_terms
+from crowdlogic.annotators.protocol import AnnotatorModel, expected_counts
 from crowdlogic.annotators.sequential import Sequential
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.frames import from_arrays

@@ -12,7 +12,7 @@ from statsmodels.stats import inter_rater
 
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.metrics.agreement import label_pairs, mean_kappa_influence, pair_counts, pairwise_agreement
+from crowdlogic.metrics.agreement import label_pairs, mean_kappa_influence, pairwise_agreement
 from crowdlogic.numerics.arrays import Floats, Ints
 
 
@@ -111,7 +111,7 @@ def test_the_influence_of_a_unit_is_the_slope_of_the_mean(seed: int, min_shared:
     step = 1e-5 * np.eye(30)
     slopes = [(mean_kappa(matrix, 1 + up, min_shared) - mean_kappa(matrix, 1 - up, min_shared)) / 2e-5 for up in step]
 
-    influence = mean_kappa_influence(labels, pair_counts(labels), min_shared=min_shared)
+    influence = mean_kappa_influence(labels, pairwise_agreement(labels), min_shared=min_shared)
 
     assert np.abs(influence).max() > 0.001
     np.testing.assert_allclose(influence, slopes, rtol=0, atol=1e-8)
@@ -138,7 +138,10 @@ def test_many_annotators_who_share_little_count_the_same_as_few() -> None:
     np.testing.assert_array_equal(sparse_table.b, spread[table.b])
     np.testing.assert_allclose(sparse_table.kappa, table.kappa, rtol=0, atol=1e-12)
     np.testing.assert_allclose(
-        mean_kappa_influence(many, pair_counts(many)), mean_kappa_influence(few, pair_counts(few)), rtol=0, atol=1e-12
+        mean_kappa_influence(many, pairwise_agreement(many)),
+        mean_kappa_influence(few, pairwise_agreement(few)),
+        rtol=0,
+        atol=1e-12,
     )
 
 
@@ -160,4 +163,4 @@ def test_nobody_shares_anything_in_a_table_without_pairs() -> None:
 
         assert len(table) == 0
         assert np.isnan(table.mean_kappa())
-        assert not mean_kappa_influence(labels, pair_counts(labels)).any()
+        assert not mean_kappa_influence(labels, pairwise_agreement(labels)).any()

@@ -16,13 +16,18 @@ from crowdlogic.metrics.calibration import calibration_error
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import (
     PUBLIC_CROWDS,
+    alpha_of_pairs,
     gives_shares,
     label_sharpness,
-    nominal_alpha,
+    pair_sums,
     state_confidence,
 )
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.majority import MajorityVote
+
+
+def krippendorff(votes: np.ndarray) -> float:
+    return alpha_of_pairs(pair_sums(votes))
 
 
 def crowd(seed: int = 0, **options: float) -> CrowdLabels:
@@ -34,12 +39,12 @@ def test_alpha_is_krippendorffs() -> None:
         labels = crowd(seed)
         expected = next(one.value for one in agreement(labels, replicates=0) if one.name == "alpha")
 
-        assert nominal_alpha(labels.votes()) == pytest.approx(expected, rel=1e-12)
+        assert krippendorff(labels.votes()) == pytest.approx(expected, rel=1e-12)
 
 
 def test_alpha_is_0_where_it_is_undefined() -> None:
-    assert nominal_alpha(np.array([[2.0, 0.0], [3.0, 0.0]])) == 0.0
-    assert nominal_alpha(np.array([[1.0, 0.0], [0.0, 1.0]])) == 0.0
+    assert krippendorff(np.array([[2.0, 0.0], [3.0, 0.0]])) == 0.0
+    assert krippendorff(np.array([[1.0, 0.0], [0.0, 1.0]])) == 0.0
 
 
 def test_the_log_posterior_is_divided_by_the_design_effect_and_mixed_with_doubt() -> None:
@@ -48,7 +53,7 @@ def test_the_log_posterior_is_divided_by_the_design_effect_and_mixed_with_doubt(
 
     stated = state_confidence(labels, found)
 
-    rho = 0.83 * np.sqrt(nominal_alpha(labels.votes()))
+    rho = 0.83 * np.sqrt(krippendorff(labels.votes()))
     assert stated.calibration is not None
     assert stated.calibration.correlation == pytest.approx(rho)
     pairs = labels.n_labels - len(np.unique(labels.unit))

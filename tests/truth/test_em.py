@@ -77,8 +77,8 @@ def test_iterations_of_dawid_skene_are_em_label_by_label() -> None:
     found = fit(DawidSkene(smoothing=0.3, trust=0.7, convergence=TEN), labels)
 
     np.testing.assert_allclose(found.gather(), q, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found.summary.confusion, table.transpose(0, 2, 1), rtol=1e-9)
-    np.testing.assert_allclose(found.summary.prior, prior, rtol=1e-9)
+    np.testing.assert_allclose(found.confusion, table.transpose(0, 2, 1), rtol=1e-9)
+    np.testing.assert_allclose(found.prior, prior, rtol=1e-9)
     np.testing.assert_allclose(found.trace, expected, rtol=1e-10)
 
 

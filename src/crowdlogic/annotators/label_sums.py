@@ -56,10 +56,15 @@ def check_size(name: str, n_annotators: int, n_classes: int) -> None:
 
 def label_terms(block: Shard, log_table: Floats) -> Floats:
     """Return terms[row, z] = weight[row] * log_table[annotator[row], label[row], z]."""
-    terms = log_table.reshape(-1, log_table.shape[2])[block.cells(log_table.shape[1])]
-    if len(block.weight):
-        terms = np.where(block.weight[:, None] > 0, terms, 0.0) * block.weight[:, None]
-    return np.asarray(terms)
+    return weigh_terms(block, log_table.reshape(-1, log_table.shape[2])[block.cells(log_table.shape[1])])
+
+
+def weigh_terms(block: Shard, terms: Floats) -> Floats:
+    """Return terms[row, z] times the weight of each label; 0 for labels of weight 0, even if the term is infinite."""
+    if not len(block.weight):
+        return terms
+    weight = block.weight[:, None]
+    return np.where(weight > 0, terms, 0.0) * weight
 
 
 def sum_by_unit(block: Shard, values: Floats) -> Floats:
@@ -296,14 +301,7 @@ class EvidenceStep:
 
 def match_evidence_step(block: Shard, p: Arrays, _state: Arrays) -> tuple[Arrays, Arrays]:
     """Return evidence[i, k] of a model of matches, up to a constant per unit: agree - differ, summed over labels k."""
-    extra = p["log_agree"] - p["log_differ"]
-    n_classes = extra.shape[1]
-    each = extra[block.annotator, block.label]
-    if len(block.weight):
-        each = each * block.weight
-    cell = block.unit * n_classes + block.label
-    evidence = sum_by(cell, block.n_units * n_classes, each).reshape(-1, n_classes)
-    return {}, {"evidence": clamp(block, evidence)}
+    return {}, {"evidence": clamp(block, match_scores(block, p["log_agree"], p["log_differ"])[0])}
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,17 +322,16 @@ def tally(
     blocks: Engine,
     q: Floats | None = None,
     *,
-    log_table: Floats | None = None,
     states: States = None,
     n_states: int | None = None,
 ) -> Tally:
     """Count labels under given beliefs q[i, z], or under the vote shares (known classes if there are any).
 
+    Partial labels are divided among their classes in proportion to the annotator's complete labels.
+
     Args:
         blocks: The labels.
         q: The beliefs.
-        log_table: log_table[j, n, z], by which partial labels are divided among their classes; by default, in
-            proportion to the annotator's complete labels.
         states: The beliefs as states of the blocks, instead of q.
         n_states: Number of latent states in `states`; the number of classes by default.
     """
@@ -347,19 +344,11 @@ def tally(
         compiled=is_compiled(blocks, n_states),
     )
     s, _ = blocks.sum(step, {}, states if q is None else blocks.scatter({Q: q}))
-    if not blocks.partial:
-        return Tally(s[COUNTS], s[TOTALS])
-    whole = share_by_counts(s[COUNTS]) if log_table is None else split_complements(s[COUNTS], log_table)
-    return Tally(whole, s[TOTALS])
+    return Tally(share_by_counts(s[COUNTS]) if blocks.partial else s[COUNTS], s[TOTALS])
 
 
-def tally_hits(blocks: Engine, q: Floats | None = None) -> Tally:
-    """Count the right labels hits[j, n] under given beliefs q[i, k], or under the vote shares."""
-    return tally_hits_and_given(blocks, q)[0]
-
-
-def tally_hits_and_given(blocks: Engine, q: Floats | None = None) -> tuple[Tally, Floats]:
-    """Return `tally_hits`, and given[j, n], the number (or total weight) of labels n of annotator j."""
+def tally_hits(blocks: Engine, q: Floats | None = None) -> tuple[Tally, Floats]:
+    """Count the right labels hits[j, n] under given beliefs q[i, k] or the vote shares, and all labels given[j, n]."""
     step = HitStep(n_annotators=blocks.n_annotators, n_classes=blocks.n_classes)
     s, _ = blocks.sum(step, {}, None if q is None else blocks.scatter({Q: q}))
     return Tally(s[COUNTS], s[TOTALS]), np.asarray(s["given"])

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.label_sums import FLOOR, SMOOTHING, TRUST, sum_match_evidence, tally_hits
-from crowdlogic.annotators.protocol import Anchors, Arrays, weigh_terms
+from crowdlogic.annotators.label_sums import FLOOR, SMOOTHING, TRUST, sum_match_evidence, tally_hits, weigh_terms
+from crowdlogic.annotators.protocol import Anchors, Arrays
 from crowdlogic.data.blocks import Shard, Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.numerics.arrays import Floats, check_amounts, sum_by
+from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.logspace import safe_log
 
 
@@ -48,10 +48,11 @@ class Coin:
 
     def m_step(self, shards: Shards, q: Beliefs) -> Accuracies:
         """Return accuracies from beliefs."""
-        given, hits = count_given(shards), tally_hits(shards, np.asarray(q)).counts
-        right = np.maximum(hits.sum(axis=1) + self.smoothing + self.trust, FLOOR)
-        wrong = np.maximum(given - hits.sum(axis=1) + self.smoothing, FLOOR)
-        return Accuracies(right / (right + wrong), n_classes=hits.shape[1])
+        hits, given = tally_hits(shards, np.asarray(q))
+        n_right, n_given = hits.counts.sum(axis=1), given.sum(axis=1)
+        right = np.maximum(n_right + self.smoothing + self.trust, FLOOR)
+        wrong = np.maximum(n_given - n_right + self.smoothing, FLOOR)
+        return Accuracies(right / (right + wrong), n_classes=q.shape[1])
 
     def load(self, arrays: Mapping[str, Floats]) -> Accuracies:
         """Return accuracies from their array."""
@@ -100,11 +101,3 @@ class Accuracies:
     def arrays(self) -> Arrays:
         """Return the accuracies, and the number of classes."""
         return {"accuracy": self.accuracy, "classes": np.array(float(self.n_classes))}
-
-
-def count_given(shards: Shards) -> Floats:
-    """Return given[j], the number (or total weight) of labels of annotator j."""
-    found = (
-        sum_by(part.annotator, shards.n_annotators, part.weight if len(part.weight) else None) for part in shards.parts
-    )
-    return np.asarray(sum(found))

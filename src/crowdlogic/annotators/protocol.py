@@ -22,8 +22,8 @@ from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from crowdlogic.annotators.label_sums import add_complements, check_size, sum_evidence, tally
-from crowdlogic.data.blocks import Engine, Shard, Shards, make_shards
+from crowdlogic.annotators.label_sums import add_complements, check_size, label_terms, sum_evidence, tally
+from crowdlogic.data.blocks import Engine, Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import OptionError
@@ -108,7 +108,7 @@ class TableAnnotators:
     def terms(self, shards: Shards) -> Floats:
         """Return terms[row, m], log_table[j, n, m] times the weight of the label, divided by the design effect."""
         log_table = add_complements(self.log_table) if shards.partial else self.log_table
-        found = np.concatenate([weigh_terms(part, log_table[part.annotator, part.label]) for part in shards.parts])
+        found = np.concatenate([label_terms(part, log_table) for part in shards.parts])
         if self.correlation:
             counts = np.concatenate([np.repeat(n, n) for n in (np.diff(part.starts) for part in shards.parts)])
             found /= design_effect(counts, self.correlation)[:, None]
@@ -176,17 +176,9 @@ def check_correlation(model: Any) -> None:
         raise OptionError(f"{model.name}: correlation must be between 0 and 1, got {model.correlation}.")
 
 
-def weigh_terms(shard: Shard, terms: Floats) -> Floats:
-    """Return terms[row, k] times the weight of each label; 0 for labels of weight 0, even if the term is infinite."""
-    if not len(shard.weight):
-        return terms
-    weight = shard.weight[:, None]
-    return np.where(weight > 0, terms, 0.0) * weight
-
-
-def expected_counts(shards: Engine, q: Beliefs, log_table: Floats | None = None) -> Floats:
+def expected_counts(shards: Engine, q: Beliefs) -> Floats:
     """Return counts[j, n, m], the expected number of labels n that j gave to units of class m.
 
-    Partial labels are divided among their classes by log_table[j, n, m] if given, otherwise like the complete labels.
+    Partial labels are divided among their classes in proportion to the complete labels.
     """
-    return tally(shards, np.asarray(q, dtype=np.float64), log_table=log_table).counts
+    return tally(shards, np.asarray(q, dtype=np.float64)).counts

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from statistics import NormalDist
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -66,15 +66,31 @@ class PairTable:
         a: a[p], the code of one annotator.
         b: b[p], the code of the other; a < b.
         shared: shared[p], the number of units that both labelled (or of pairs of labels, with repeated labels).
-        agreement: agreement[p], the share of these units with equal labels.
-        kappa: kappa[p], agreement beyond chance ([COHEN60]); NaN if both always gave the same single class.
+        agreed: agreed[p], the number of these units with equal labels.
+        chance: chance[p], sum_k A[p, k] B[p, k], where A and B count how often a and b gave class k to shared units.
+        place: place[a, b], sparse: the position of each pair.
+        said: said[j K + k, o], sparse: how often j gave k to units shared with another annotator o.
     """
 
     a: Ints
     b: Ints
     shared: Ints
-    agreement: Floats
-    kappa: Floats
+    agreed: Ints
+    chance: Floats
+    place: Any
+    said: Any
+
+    @property
+    def agreement(self) -> Floats:
+        """Return agreement[p], the share of the shared units with equal labels."""
+        return np.asarray(self.agreed / self.shared)
+
+    @cached_property
+    def kappa(self) -> Floats:
+        """Return kappa[p], agreement beyond chance ([COHEN60]); NaN if both always gave the same single class."""
+        s, o, e = self.shared.astype(np.float64), self.agreed, self.chance
+        defined = s**2 > e
+        return np.where(defined, (o * s - e) / np.where(defined, s**2 - e, 1.0), np.nan)
 
     def __len__(self) -> int:
         return len(self.a)
@@ -90,44 +106,8 @@ class PairTable:
         return float((self.shared[counted] * self.kappa[counted]).sum() / total) if total else float("nan")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PairCounts:
-    """Terms of kappa for each pair p.
-
-    Attributes:
-        a: a[p], the code of one annotator.
-        b: b[p], the code of the other; a < b.
-        place: place[a, b], sparse: the position of each pair.
-        shared: shared[p], pairs of labels on the same unit.
-        agreed: agreed[p], pairs of labels on the same unit with the same class.
-        chance: chance[p], sum_k A[p, k] B[p, k], where A and B count how often a and b gave class k to shared units.
-        said: said[j K + k, o], sparse: how often j gave k to units shared with another annotator o.
-    """
-
-    a: Ints
-    b: Ints
-    place: Any
-    shared: Floats
-    agreed: Floats
-    chance: Floats
-    said: Any
-
-
 def pairwise_agreement(labels: CrowdLabels) -> PairTable:
     """Return agreement and Cohen's kappa of every pair of annotators who share a unit."""
-    return pair_table(pair_counts(labels))
-
-
-def pair_table(counts: PairCounts) -> PairTable:
-    """Return the table of the pairs' agreement and kappa."""
-    s, o, e = counts.shared, counts.agreed, counts.chance
-    defined = s**2 > e
-    kappa = np.where(defined, (o * s - e) / np.where(defined, s**2 - e, 1.0), np.nan)
-    return PairTable(a=counts.a, b=counts.b, shared=s.astype(np.int64), agreement=o / s, kappa=kappa)
-
-
-def pair_counts(labels: CrowdLabels) -> PairCounts:
-    """Count, for every pair of annotators, the units that they share and their answers to these."""
     from scipy import sparse
 
     def incidence(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
@@ -155,15 +135,8 @@ def pair_counts(labels: CrowdLabels) -> PairCounts:
     first, k = np.divmod(who[upper], max(n_classes, 1))
     product = said.data[upper] * look_up(said, other[upper] * n_classes + k, first)
     chance = np.bincount(look_up(place, first, other[upper]), weights=product, minlength=len(a)).astype(np.float64)
-    return PairCounts(
-        a=a,
-        b=b,
-        place=place,
-        shared=pairs.data.astype(np.float64),
-        agreed=look_up((answer.T @ answer).tocsr(), a, b).astype(np.float64),
-        chance=chance,
-        said=said,
-    )
+    agreed = look_up((answer.T @ answer).tocsr(), a, b)
+    return PairTable(a=a, b=b, shared=pairs.data, agreed=agreed, chance=chance, place=place, said=said)
 
 
 def look_up(table: Any, row: Ints, column: Ints) -> Ints:
@@ -171,19 +144,19 @@ def look_up(table: Any, row: Ints, column: Ints) -> Ints:
     return np.asarray(table[row, column]).ravel() if len(row) else np.zeros(0, dtype=np.int64)
 
 
-def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared: int = MIN_SHARED) -> Floats:
+def mean_kappa_influence(labels: CrowdLabels, table: PairTable, *, min_shared: int = MIN_SHARED) -> Floats:
     """Return influence[i], the derivative of the mean kappa by the weight of unit i, at all weights 1.
 
     With s = shared, o = agreed and e = chance, the mean is the sum of f = s (o s - e) / (s² - e) over the sum of s, and
     a unit that a labels m and b labels n adds 1 to s, [m = n] to o, and B[p, m] + A[p, n] to e.
     """
-    n_classes, table = labels.n_classes, pair_table(counts)
+    n_classes = labels.n_classes
     counted = table.counts(min_shared)
     influence = np.zeros(labels.n_units)
     if not counted.any():
         return influence
     # The derivatives of f by s, o and e, and that of the mean by s; 0 for pairs that do not count
-    s, o, e = counts.shared, counts.agreed, counts.chance
+    s, o, e = table.shared.astype(np.float64), table.agreed, table.chance
     room = np.where(s**2 > e, s**2 - e, 1.0)
     by_shared = ((2 * o * s - e) * room - 2 * s**2 * (o * s - e)) / room**2 - table.mean_kappa(min_shared)
     by_shared, by_agreed, by_chance = (
@@ -192,11 +165,11 @@ def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared:
     for first, second in label_pairs(labels):
         a, b = (labels.annotator[rows].astype(np.int64) for rows in (first, second))
         given_a, given_b = labels.label[first], labels.label[second]
-        p = look_up(counts.place, a, b)
-        chance = look_up(counts.said, b * n_classes + given_a, a) + look_up(counts.said, a * n_classes + given_b, b)
+        p = look_up(table.place, a, b)
+        chance = look_up(table.said, b * n_classes + given_a, a) + look_up(table.said, a * n_classes + given_b, b)
         change = by_shared[p] + by_agreed[p] * (given_a == given_b) + by_chance[p] * chance
         influence += np.bincount(labels.unit[first], weights=change, minlength=labels.n_units)
-    return np.asarray(influence / counts.shared[counted].sum())
+    return np.asarray(influence / table.shared[counted].sum())
 
 
 def label_pairs(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
@@ -267,24 +240,18 @@ def resample_sums(blocks: Blocks, replicates: int, rng: np.random.Generator) -> 
     if n < 2:
         return np.empty((0, blocks.rows.shape[1]))
     at_a_time = max(PORTION // size, 1)
-    draw = _draw_blocks if FEW * size < n else _draw_items
-    portions = [min(at_a_time, replicates - done) for done in range(0, replicates, at_a_time)]
-    sums = [draw(blocks.frequency, portion, rng) @ blocks.rows for portion in portions]
-    return np.concatenate([np.empty((0, blocks.rows.shape[1])), *sums])
-
-
-def _draw_blocks(frequency: Ints, replicates: int, rng: np.random.Generator) -> Floats:
-    """Return drawn[r, b], how often block b is drawn, by multinomial draws."""
-    return rng.multinomial(frequency.sum(), frequency / frequency.sum(), size=replicates).astype(np.float64)
-
-
-def _draw_items(frequency: Ints, replicates: int, rng: np.random.Generator) -> Floats:
-    """Return drawn[r, b] by drawing items, which is faster if most blocks contain few items."""
-    block = np.repeat(np.arange(len(frequency)), frequency)
-    drawn = np.empty((replicates, len(frequency)))
-    for r in range(replicates):
-        drawn[r] = np.bincount(block[rng.integers(len(block), size=len(block))], minlength=len(frequency))
-    return drawn
+    block_of_item = np.repeat(np.arange(size), blocks.frequency)
+    sums = [np.empty((0, blocks.rows.shape[1]))]
+    for done in range(0, replicates, at_a_time):
+        portion = min(at_a_time, replicates - done)
+        # drawn[r, b], how often block b is drawn; drawing single items is faster if most blocks contain few
+        if FEW * size < n:
+            drawn = rng.multinomial(n, blocks.frequency / n, size=portion)
+        else:
+            items = (block_of_item[rng.integers(n, size=n)] for _ in range(portion))
+            drawn = np.stack([np.bincount(chosen, minlength=size) for chosen in items])
+        sums.append(drawn.astype(np.float64) @ blocks.rows)
+    return np.concatenate(sums)
 
 
 NO_PAIRS = "no item has two labels"
@@ -423,9 +390,19 @@ def observed_agreement(sums: AgreementSums) -> Floats:
 
 def krippendorff_alpha(sums: AgreementSums) -> Floats:
     """Return 1 - observed / expected disagreement ([KRIPP11] section C, nominal)."""
-    n = sums.paired.sum(axis=1)
-    expected = n**2 - (sums.paired**2).sum(axis=1)
-    return 1.0 - _ratio((n - 1) * sums.disagreeing, expected)
+    return alpha_of_totals(sums.paired, sums.disagreeing)
+
+
+def alpha_of_totals(paired: Floats, disagreeing: Floats) -> Floats:
+    """Return Krippendorff's alpha; NaN if no disagreement is expected.
+
+    Args:
+        paired: paired[..., k], the number of labels k of units with at least two labels.
+        disagreeing: The sum over these units of (n_i² - sum_k n_ik²) / (n_i - 1).
+    """
+    n = paired.sum(axis=-1)
+    expected = n**2 - (paired**2).sum(axis=-1)
+    return 1.0 - _ratio((n - 1) * disagreeing, expected)
 
 
 def fleiss_kappa(sums: AgreementSums) -> Floats:
@@ -473,16 +450,18 @@ def _sizes(labels: CrowdLabels) -> dict[str, int]:
 
 def _cohen(labels: CrowdLabels, level: float, min_shared: int, sizes: dict[str, int]) -> Agreement:
     """Return the mean of the pairs' kappas with its normal interval, by the jackknife over items."""
-    counts = pair_counts(labels)
-    value = pair_table(counts).mean_kappa(min_shared)
-    slopes = mean_kappa_influence(labels, counts, min_shared=min_shared)
+    table = pairwise_agreement(labels)
+    value = table.mean_kappa(min_shared)
+    slopes = mean_kappa_influence(labels, table, min_shared=min_shared)
     influence = np.bincount(labels.item_of_unit, weights=slopes)
     n_items = sizes["n_items"]
     margin = np.nan
     if n_items > 1:
         # infinitesimal jackknife: the variance is the sum of squared influences of the items
+        from scipy.special import ndtri
+
         error = np.sqrt((influence**2).sum() * n_items / (n_items - 1))
-        margin = NormalDist().inv_cdf((1 + level) / 2) * float(error)
+        margin = float(ndtri((1 + level) / 2) * error)
     low, high = np.clip([value - margin, value + margin], -1.0, 1.0)
     reason = None if np.isfinite(value) else NO_KAPPA.format(min_shared=min_shared) if sizes["n_units"] else NO_PAIRS
     title = "Cohen's kappa, mean of pairs"

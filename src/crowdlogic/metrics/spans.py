@@ -29,7 +29,16 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 @dataclass(frozen=True, kw_only=True)
 class TypeScores:
-    """Precision, recall and F1 of the spans of one type, with their counts."""
+    """Precision, recall and F1 of the spans of one type, with their counts.
+
+    Attributes:
+        precision: Share of right spans among the predicted spans.
+        recall: Share of gold spans that were predicted.
+        f1: Harmonic mean of precision and recall.
+        n_gold: Number of gold spans.
+        n_predicted: Number of predicted spans.
+        n_correct: Number of right spans.
+    """
 
     precision: float
     recall: float
@@ -40,27 +49,15 @@ class TypeScores:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpanScores:
-    """Scores of spans.
+class SpanScores(TypeScores):
+    """Scores of the spans of all types together (micro average), and of each type.
 
     Attributes:
-        precision: Share of right spans among the predicted spans, over all types (micro average).
-        recall: Share of gold spans that were predicted.
-        f1: Harmonic mean of precision and recall.
-        n_gold: Number of gold spans.
-        n_predicted: Number of predicted spans.
-        n_correct: Number of right spans.
         per_type: Scores of each type of the tag set.
         accuracy: Share of right tags among the units with gold.
         scheme: Scheme by which tags were converted to spans.
     """
 
-    precision: float
-    recall: float
-    f1: float
-    n_gold: int
-    n_predicted: int
-    n_correct: int
     per_type: Mapping[str, TypeScores]
     accuracy: float
     scheme: Scheme
@@ -236,7 +233,12 @@ def count_span_errors(labels: CrowdLabels, gold: Ints, *, scheme: Scheme | str =
     known = parse_tags(labels.classes)
     true = tags_to_spans(found.gold, found.offsets, known, scheme)
     marked = tags_to_spans(np.where(found.gold == UNKNOWN, NO_ANSWER, found.tags), found.offsets, known, scheme)
-    correct, right_type, touched, spurious = _classify_spans(true, marked)
+    # For each pair of overlapping spans: whether the types, and also the boundaries, are equal
+    e, f = overlaps(true, marked)
+    same_type = true.kind[e] == marked.kind[f]
+    exact = same_type & (true.start[e] == marked.start[f]) & (true.end[e] == marked.end[f])
+    correct, right_type, touched = (_mask(e[chosen], len(true)) for chosen in (exact, same_type, slice(None)))
+    spurious = ~_mask(f, len(marked))
 
     def count(spans: Spans, chosen: Bools) -> Ints:
         """Return how many of the chosen spans each annotator has."""
@@ -265,7 +267,18 @@ def collect_annotations(labels: CrowdLabels, gold: Ints) -> AnnotatedSequences:
             f"{pluralise(len(gold), 'gold tag')} for sequences of {pluralise(labels.n_units, 'unit')} in all. Give "
             f"one for every unit."
         )
-    item, annotator, annotation_of_label = _number_annotations(labels)
+    item, annotator, annotation_of_label = labels.annotations()
+    # Rows are sorted by unit, then annotator, so repeated tags of one annotator for one token are adjacent, in the
+    # order of the file. The c-th copy belongs to that person's c-th annotation of the sequence.
+    again = np.zeros(labels.n_labels, dtype=bool)
+    again[1:] = (np.diff(labels.unit) == 0) & (np.diff(labels.annotator) == 0)
+    if again.any():
+        row = np.arange(labels.n_labels)
+        copy = row - np.maximum.accumulate(np.where(again, 0, row))
+        key = annotation_of_label * (copy.max() + 1) + copy
+        found, annotation_of_label = np.unique(key, return_inverse=True)
+        pair = found // (copy.max() + 1)
+        item, annotator = item[pair], annotator[pair]
     length = np.diff(labels.offsets)[item]
     offsets = np.concatenate([[0], np.cumsum(length)])
     # unit[t], the unit at position t of the concatenated annotations
@@ -273,23 +286,6 @@ def collect_annotations(labels: CrowdLabels, gold: Ints) -> AnnotatedSequences:
     tags = np.full(offsets[-1], NO_ANSWER, dtype=np.int32)
     tags[offsets[annotation_of_label] + labels.unit - labels.offsets[item[annotation_of_label]]] = labels.label
     return AnnotatedSequences(annotator, offsets, tags, gold[unit])
-
-
-def _number_annotations(labels: CrowdLabels) -> tuple[Ints, Ints, Ints]:
-    """Return item[r] and annotator[r] of every annotation, and the annotation of every label."""
-    item, annotator, pair_of_label = labels.annotations()
-    # Rows are sorted by unit, then annotator, so repeated tags of one annotator for one token are adjacent, in the
-    # order of the file, so the c-th copy belongs to that person's c-th annotation.
-    again = np.zeros(labels.n_labels, dtype=bool)
-    again[1:] = (np.diff(labels.unit) == 0) & (np.diff(labels.annotator) == 0)
-    if not again.any():
-        return item, annotator, pair_of_label
-    row = np.arange(labels.n_labels)
-    copy = row - np.maximum.accumulate(np.where(again, 0, row))
-    key = pair_of_label * (copy.max() + 1) + copy
-    found, annotation_of_label = np.unique(key, return_inverse=True)
-    pair = found // (copy.max() + 1)
-    return item[pair], annotator[pair], annotation_of_label
 
 
 def overlaps(one: Spans, other: Spans) -> tuple[Ints, Ints]:
@@ -300,15 +296,6 @@ def overlaps(one: Spans, other: Spans) -> tuple[Ints, Ints]:
     left = np.repeat(np.arange(len(one)), n)
     begins = np.cumsum(n) - n  # first pair of each span of `one` in the result
     return left, np.repeat(first - begins, n) + np.arange(n.sum())
-
-
-def _classify_spans(true: Spans, marked: Spans) -> tuple[Bools, Bools, Bools, Bools]:
-    """Return correct[e], right_type[e] and touched[e] of the true spans, and spurious[f] of the marked spans."""
-    e, f = overlaps(true, marked)
-    same_type = true.kind[e] == marked.kind[f]
-    exact = same_type & (true.start[e] == marked.start[f]) & (true.end[e] == marked.end[f])
-    correct, right_type, touched = (_mask(e[chosen], len(true)) for chosen in (exact, same_type, slice(None)))
-    return correct, right_type, touched, ~_mask(f, len(marked))
 
 
 def _mask(positions: Ints, size: int) -> Bools:

@@ -61,7 +61,8 @@ def compare_methods(
     labels = as_labels(labels, "compare_methods")
     gold = None if gold is None else as_answers(gold, "compare_methods")
     found = []
-    for method in _to_methods(methods):
+    several = list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
+    for method in [as_truth_method(one) for one in several]:
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -71,12 +72,6 @@ def compare_methods(
             MethodResult(method.name, estimate, seconds, {} if gold is None else score_estimate(estimate, gold))
         )
     return found
-
-
-def _to_methods(given: Any) -> list[TruthMethod]:
-    """Return a list of methods from methods or names; a single one becomes a list of one."""
-    several = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    return [as_truth_method(one) for one in several]
 
 
 def score_estimate(estimate: Estimate, gold: Answers) -> dict[str, float]:

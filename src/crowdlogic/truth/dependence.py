@@ -16,7 +16,7 @@ Axes: i unit, k class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +27,7 @@ from crowdlogic.data.blocks import UNKNOWN, Arrays, Engine, Shard, Step, anchor_
 from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
+from crowdlogic.metrics.agreement import alpha_of_totals
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, row_sums, sum_by
 from crowdlogic.numerics.logspace import design_effect, normalise, temper, temper_logs
 from crowdlogic.registry import TRUTH_METHODS
@@ -57,34 +58,52 @@ def posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = Non
         votes: votes[i, k].
         times: times[i], the number of units with these votes; None if all are 1.
     """
-    return normalise(log_posterior_of_votes(shares, votes, times))[0]
+    return normalise(log_posterior_of_votes(shares, votes, common_accuracy(votes, times)))[0]
 
 
-def log_posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = None) -> Floats:
-    """Return log q[i, k] of `posterior_of_votes` up to a constant of each unit."""
-    log_odds = vote_log_odds(common_accuracy(votes, times), max(shares.shape[1], 2))
+def log_posterior_of_votes(shares: Floats, votes: Floats, accuracy: float) -> Floats:
+    """Return log q[i, k], up to a constant for each unit, if all annotators have this accuracy."""
+    log_odds = vote_log_odds(accuracy, max(shares.shape[1], 2))
     return np.asarray(shares * (row_sums(votes) * log_odds)[:, None])
 
 
 def common_accuracy(votes: Floats, times: Floats | None = None) -> float:
-    """Return the accuracy that explains the agreement of votes[i, k]; None if there are no pairs of labels."""
-    n, n_classes = row_sums(votes), votes.shape[1]
+    """Return the accuracy that explains the agreement of votes[i, k]."""
+    return accuracy_of_pairs(pair_sums(votes, times))
+
+
+def pair_sums(votes: Floats, times: Floats | None = None) -> dict[str, Floats]:
+    """Return sums over the units with at least two labels, which form pairs.
+
+    Args:
+        votes: votes[i, k].
+        times: times[i], the number of units with these votes; None if all are 1.
+
+    Returns:
+        pairable, the number of these units; totals[k], the number of their labels; agreement, the sum of their shares
+        of agreeing pairs; and observed, the sum of their disagreement in Krippendorff's alpha.
+    """
+    n = row_sums(votes)
     pairable = n > 1
-    if n_classes < 2 or not pairable.any():
-        return UNKNOWN_ACCURACY
     votes, n = votes[pairable], n[pairable]
-    agree = (np.einsum("ik,ik->i", votes, votes) - n) / (n * (n - 1))
-    agreement = float(agree.mean() if times is None else np.average(agree, weights=times[pairable]))
-    return accuracy_of_agreement(agreement, n_classes)
+    times = np.ones(len(n)) if times is None else times[pairable]
+    squares = np.einsum("ik,ik->i", votes, votes)
+    return {
+        "pairable": np.array(times.sum()),
+        "totals": times @ votes,
+        "agreement": np.array(times @ ((squares - n) / (n * (n - 1)))),
+        "observed": np.array(times @ ((n**2 - squares) / (n - 1))),
+    }
 
 
-def accuracy_of_agreement(agreement: float | None, n_classes: int) -> float:
-    """Return the accuracy that explains a share of agreeing pairs of labels; None if there are no pairs."""
-    if n_classes < 2 or agreement is None:
+def accuracy_of_pairs(sums: Arrays) -> float:
+    """Return the accuracy that explains the agreement in `pair_sums`; UNKNOWN_ACCURACY if there are no pairs."""
+    n_classes, pairable = len(sums["totals"]), float(sums["pairable"])
+    if n_classes < 2 or not pairable:
         return UNKNOWN_ACCURACY
     # The larger root of p² + (1 - p)² / (K - 1) = A, with A at least 1 / K
     chance, room = 1.0 / n_classes, 1.0 - 1.0 / n_classes
-    skill = max(np.sqrt(max(agreement - chance, 0.0) / room), LEAST_SKILL)
+    skill = max(np.sqrt(max(float(sums["agreement"]) / pairable - chance, 0.0) / room), LEAST_SKILL)
     return float(min(chance + room * skill, MOST_ACCURATE))
 
 
@@ -125,10 +144,12 @@ class Dependence:
                 raise OptionError(f"{name} must be between 0 and 1, got {getattr(self, name)}.")
 
     def calibration(self, votes: Floats, times: Floats | None = None) -> Calibration:
-        """Return the calibration for votes[i, k], where unit i represents times[i] units; None if it is undefined."""
-        n = row_sums(votes)
-        pairs = np.maximum(n - 1.0, 0.0)
-        return self.with_alpha(nominal_alpha(votes, times), float(pairs.sum() if times is None else times @ pairs))
+        """Return the calibration for votes[i, k], where unit i represents times[i] units."""
+        return self.calibration_of_pairs(pair_sums(votes, times))
+
+    def calibration_of_pairs(self, sums: Arrays) -> Calibration:
+        """Return the calibration for labels with these `pair_sums`."""
+        return self.with_alpha(alpha_of_pairs(sums), float(sums["totals"].sum() - sums["pairable"]))
 
     def with_alpha(self, alpha: float, pairs: float = np.inf) -> Calibration:
         """Return the calibration for labels with the given value of Krippendorff's alpha.
@@ -186,7 +207,7 @@ def state_confidence(
     calibration = dependence.calibration(votes, times)
     sharpness = label_sharpness(votes, calibration.correlation)
     if gives_shares(estimate.method):
-        log_posterior = log_posterior_of_votes(estimate.beliefs, votes, times)
+        log_posterior = log_posterior_of_votes(estimate.beliefs, votes, common_accuracy(votes, times))
         stated, own = temper_logs(log_posterior, sharpness, calibration.doubt), normalise(log_posterior)[0]
     else:
         stated, own = temper(estimate.beliefs, sharpness, calibration.doubt), estimate.beliefs
@@ -271,26 +292,9 @@ def open_units(estimate: Estimate, labels: CrowdLabels, anchors: Mapping[Any, An
     return estimate.answered & (fixed == UNKNOWN) if len(fixed) else estimate.answered
 
 
-def nominal_alpha(votes: Floats, times: Floats | None = None) -> float:
-    """Return Krippendorff's alpha from votes[i, k] ([KRIPP11] section C); 0 if undefined, as with a single class.
-
-    Args:
-        votes: votes[i, k].
-        times: times[i], the number of units with these votes; None if all are 1.
-    """
-    n = row_sums(votes)
-    pairable = n > 1
-    # A unit with a single label has no pair of labels
-    votes, n = votes[pairable], n[pairable]
-    each = (n**2 - np.einsum("ik,ik->i", votes, votes)) / (n - 1)
-    total = votes.sum(axis=0) if times is None else times[pairable] @ votes
-    return alpha_of_sums(total, each.sum() if times is None else times[pairable] @ each)
-
-
-def alpha_of_sums(totals: Floats, observed: Floats) -> float:
-    """Return Krippendorff's alpha from totals[k], the labels of units with at least two, and the disagreement."""
-    expected = totals.sum() ** 2 - (totals**2).sum()
-    return float(1.0 - (totals.sum() - 1) * observed / expected) if expected > 0 else 0.0
+def alpha_of_pairs(sums: Arrays) -> float:
+    """Return Krippendorff's alpha from `pair_sums`; 0 if it is undefined, as with a single class."""
+    return float(np.nan_to_num(alpha_of_totals(sums["totals"], sums["observed"])))
 
 
 def gives_shares(method: str) -> bool:
@@ -319,21 +323,11 @@ class VoteSums:
     n_classes: int
 
     def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:  # noqa: ARG002
-        """Return the sums over units with at least two labels, and given[j, n]."""
-        votes = count_votes(shard, self.n_classes)
-        n, times = row_sums(votes), shard.times if len(shard.times) else np.ones(shard.n_units)
-        pairable = n > 1
-        votes, n, times = votes[pairable], n[pairable], times[pairable]
-        squares = np.einsum("ik,ik->i", votes, votes)
-        size = self.n_annotators * self.n_classes
+        """Return `pair_sums`, and given[j, n], the number of labels n of annotator j."""
+        sums = pair_sums(count_votes(shard, self.n_classes), shard.times if len(shard.times) else None)
+        shape = (self.n_annotators, self.n_classes)
         rows = replace(shard, weight=np.empty(0)).row_weights()
-        return {
-            "pairable": np.array(times.sum()),
-            "agreement": np.array(times @ ((squares - n) / (n * (n - 1)))),
-            "observed": np.array(times @ ((n**2 - squares) / (n - 1))),
-            "totals": times @ votes,
-            "given": sum_by(shard.cells(self.n_classes), size, rows).reshape(self.n_annotators, self.n_classes),
-        }, {}
+        return sums | {"given": sum_by(shard.cells(shape[1]), shape[0] * shape[1], rows).reshape(shape)}, {}
 
 
 def sum_votes(engine: Engine) -> Arrays:
@@ -375,12 +369,16 @@ class StatedStep:
         stated, kept = np.full(votes.shape, self.doubt / max(self.n_classes, 1)), {}
         own, total = np.zeros(votes.shape), 0.0
         for at, (step, weight, share) in enumerate(zip(self.members, self.weights, self.shares, strict=True)):
-            q = step(shard, _own(parameters, at), state)[1][Q]
+            prefix = f"{at}:"
+            own_parameters = {
+                name.removeprefix(prefix): array for name, array in parameters.items() if name.startswith(prefix)
+            }
+            q = step(shard, own_parameters, state)[1][Q]
             if self.keep_own and at == 0:
                 kept = {"own": q}
             raw = share and self.raw_shares
             if share and self.accuracy is not None and not raw:
-                q = self._posterior_of_votes(q, votes)
+                q = normalise(log_posterior_of_votes(q, votes, self.accuracy))[0]
             if not raw:
                 own, total = own + weight * q, total + weight
             if self.correlation is not None and not raw:
@@ -395,18 +393,6 @@ class StatedStep:
         }
         kept["wrong"] = probability_wrong(own / total, row_sums(votes), stated.argmax(axis=1))
         return counts, {Q: stated, "answered": answered, **kept}
-
-    def _posterior_of_votes(self, shares: Floats, votes: Floats) -> Floats:
-        if self.n_classes < 2 or self.accuracy is None:
-            return np.ones_like(shares)
-        log_odds = vote_log_odds(self.accuracy, self.n_classes)
-        return normalise(shares * (row_sums(votes) * log_odds)[:, None])[0]
-
-
-def _own(parameters: Arrays, at: int) -> Arrays:
-    """Return the parameters of one member."""
-    prefix = f"{at}:"
-    return {name.removeprefix(prefix): array for name, array in parameters.items() if name.startswith(prefix)}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -438,32 +424,22 @@ def state_members(
         raw_shares: Whether vote shares are used directly, regardless of the dependence.
     """
     total = sum(member.weight for member in members)
-    pairable = float(votes["pairable"])  # units with at least two labels
-    agreement = float(votes["agreement"]) / pairable if pairable else None
-    calibration = None
-    if dependence is not None:
-        calibration = dependence.with_alpha(
-            alpha_of_sums(votes["totals"], votes["observed"]), float(votes["totals"].sum()) - pairable
-        )
+    calibration = None if dependence is None else dependence.calibration_of_pairs(votes)
     step = StatedStep(
         members=tuple(member.beliefs.step for member in members),
         weights=tuple(member.weight / total for member in members),
         shares=tuple(member.shares for member in members),
         n_classes=engine.n_classes,
-        accuracy=accuracy_of_agreement(agreement, engine.n_classes) if posteriors else None,
+        accuracy=accuracy_of_pairs(votes) if posteriors else None,
         correlation=None if calibration is None else calibration.correlation,
         doubt=0.0 if calibration is None else calibration.doubt,
         raw_shares=raw_shares,
     )
-    parameters = dict(_prefixed(members))
+    parameters = {
+        f"{at}:{name}": array for at, member in enumerate(members) for name, array in member.beliefs.parameters.items()
+    }
     states = members[0].beliefs.states if len(members) == 1 else None
     return BeliefPass(step=step, parameters=parameters, states=states), calibration
-
-
-def _prefixed(members: Sequence[StatedMember]) -> Iterator[tuple[str, Floats]]:
-    for at, member in enumerate(members):
-        for name, array in member.beliefs.parameters.items():
-            yield f"{at}:{name}", array
 
 
 def state_fit(fit: EngineFit, dependence: Dependence | None, *, keep_own: bool = False) -> EngineFit:

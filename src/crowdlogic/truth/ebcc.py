@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,7 +41,7 @@ from crowdlogic.numerics.arrays import Bits, Floats, check_amounts, shuffle_bits
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import dirichlet_divergence, expected_log
 from crowdlogic.truth.dawid_skene import e_step
-from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, starting_beliefs
+from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, own_checkpoint, starting_beliefs
 from crowdlogic.truth.methods import FitsBlocks
 
 
@@ -110,7 +109,7 @@ class EBCC(FitsBlocks):
         _, states = blocks.sum(split, _draw_parameters(votes, seed) if drawn else {}, given)
         spread = tally(blocks, states=states, n_states=n_states)
         first = self.update(spread.counts, spread.totals, priors)
-        fit = Iterations(self, blocks, first, labels=labels, fitting=_own(fitting, seed))
+        fit = Iterations(self, blocks, first, labels=labels, fitting=own_checkpoint(fitting, str(seed)))
         for p in fit:
             log_table, log_prior = expected_logs(p)
             s, _ = blocks.sum(step, {"log_table": code_table(blocks, log_table), "log_prior": log_prior})
@@ -159,13 +158,6 @@ class EBCC(FitsBlocks):
         whole, *random = fits
         best = max(random, key=lambda fit: float(fit.trace[-1]))
         return best if best.trace[-1] > whole.trace[-1] + n_classes * np.log(self.subtypes) else whole
-
-
-def _own(fitting: Fitting, seed: int) -> Fitting:
-    """Return the options of one start, with a checkpoint file for it."""
-    if fitting.checkpoint is None:
-        return fitting
-    return replace(fitting, checkpoint=Path(f"{fitting.checkpoint}.{seed}"))
 
 
 def class_beliefs(block: Shard, p: Arrays, state: Arrays, *, step: Any, subtypes: int) -> tuple[Arrays, Arrays]:

@@ -168,8 +168,19 @@ class Iterations:
         if self._checkpoint:
             self._checkpoint.remove()
         if not self.converged:
-            name, by_gain = self.method.name, self._judged_by_gain
-            _warn_not_converged(name, self.limits, len(self.trace), self._gain, by_gain=by_gain)
+            stopped = f"{self.method.name} stopped after {len(self.trace)} iterations"
+            tolerance = self.limits.tolerance or 0.0
+            how = (
+                f"{stopped} before it converged; the last one gained {self._gain:.3g} per label (tolerance "
+                f"{tolerance:.3g}). Raise max_iterations, or raise tolerance if this is close enough."
+                if self._judged_by_gain
+                else f"{stopped} while answers still changed. Raise max_iterations."
+            )
+            # Show the user's line: the first caller outside this package
+            level, frame = 1, inspect.currentframe()
+            while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+                level, frame = level + 1, frame.f_back
+            warnings.warn(how, ConvergenceWarning, stacklevel=level)
 
     def update(self, following: State, *, objective: float, converged: bool | None = None) -> None:
         """End an iteration.
@@ -223,7 +234,6 @@ class Iterations:
             prior: prior[k].
             others: Other parameters to report, by name.
         """
-        summary = FitSummary(confusion=confusion, reliability=reliability, prior=prior, parameters=others or {})
         return EngineFit(
             method=self.method.name,
             engine=self.blocks,
@@ -231,7 +241,10 @@ class Iterations:
             trace=np.array(self.trace),
             converged=self.converged,
             beliefs=BeliefPass(step=step, parameters=parameters, states=states),
-            summary=summary,
+            confusion=confusion,
+            reliability=reliability,
+            prior=prior,
+            parameters=others or {},
         )
 
     def _resume(self, checkpoint: StateCheckpoint) -> None:
@@ -253,24 +266,6 @@ class Iterations:
             return state
         shared = {name: array for name, array in state.items() if name != UNITS}
         return shared | dict(self.blocks.gather(state[UNITS]))
-
-
-def _warn_not_converged(name: str, limits: Convergence, iterations: int, gain: float, *, by_gain: bool) -> None:
-    """Warn that a fit stopped before it converged, and name the option to change."""
-    how = (
-        f"{name} stopped after {iterations} iterations before it converged; the last one gained {gain:.3g} per label "
-        f"(tolerance {limits.tolerance or 0.0:.3g}). Raise max_iterations, or raise tolerance if this is close enough."
-    )
-    changed = f"{name} stopped after {iterations} iterations while answers still changed. Raise max_iterations."
-    warnings.warn(how if by_gain else changed, ConvergenceWarning, stacklevel=_caller_level())
-
-
-def _caller_level() -> int:
-    """Return the stack level of the call into the package, so that a warning shows the user's line."""
-    level, frame = 1, inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        level, frame = level + 1, frame.f_back
-    return level - 1
 
 
 def starting_beliefs(labels: CrowdLabels | None, fitting: Fitting) -> Beliefs | None:
@@ -331,16 +326,6 @@ class BeliefPass:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FitSummary:
-    """Estimated parameters of annotators and classes; see the fields of `Estimate`."""
-
-    confusion: Floats | None = None
-    reliability: Floats | None = None
-    prior: Floats | None = None
-    parameters: Mapping[str, Floats] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class EngineFit:
     """Result of fitting a method over an engine.
 
@@ -351,7 +336,10 @@ class EngineFit:
         trace: The objective after each iteration.
         converged: Whether the fit converged.
         beliefs: Pass that computes the beliefs.
-        summary: Summary of the parameters.
+        confusion: confusion[j, m, n], if the method estimates it.
+        reliability: reliability[j], if the method estimates it.
+        prior: prior[k], if the method estimates it.
+        parameters: Other estimated parameters, by name.
         calibration: Calibration of the confidence; None for the method's own posterior.
     """
 
@@ -361,7 +349,10 @@ class EngineFit:
     trace: Floats
     converged: bool
     beliefs: BeliefPass
-    summary: FitSummary
+    confusion: Floats | None = None
+    reliability: Floats | None = None
+    prior: Floats | None = None
+    parameters: Mapping[str, Floats] = field(default_factory=dict)
     calibration: Calibration | None = None
 
     def stream(self) -> Iterator[tuple[slice, Beliefs]]:
@@ -444,13 +435,13 @@ def estimate_of_fit(
         labels,
         fit.method,
         fit.gather()[rows],
-        confusion=fit.summary.confusion,
-        reliability=fit.summary.reliability,
-        prior=fit.summary.prior,
+        confusion=fit.confusion,
+        reliability=fit.reliability,
+        prior=fit.prior,
         trace=fit.trace,
         converged=fit.converged,
         answer_all=answer_all,
-        parameters={**fit.summary.parameters, **own},
+        parameters={**fit.parameters, **own},
     )
     return replace(found, calibration=fit.calibration)
 

@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from crowdlogic.annotators.label_sums import FLOOR, compiled_match_step, is_compiled, tally_hits_and_given
+from crowdlogic.annotators.label_sums import FLOOR, compiled_match_step, is_compiled, tally_hits
 from crowdlogic.data.blocks import Arrays, Engine, State
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, check_amounts
@@ -50,7 +50,7 @@ class MACE(FitsBlocks):
         """Fit to blocks of labels, in memory or elsewhere."""
         step = compiled_match_step if is_compiled(blocks, blocks.n_classes) else e_step
         # Initialise by assuming that half of the right labels are known, given the votes or an earlier estimate
-        votes, given = tally_hits_and_given(blocks, starting_beliefs(labels, fitting))
+        votes, given = tally_hits(blocks, starting_beliefs(labels, fitting))
         fit = Iterations(self, blocks, self.update(given, votes.counts * 0.5), labels=labels, fitting=fitting)
         for p in fit:
             log_p, from_knowledge = log_parameters(p)

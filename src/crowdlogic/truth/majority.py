@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +20,7 @@ from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import as_text
 from crowdlogic.errors import parse_choice
 from crowdlogic.numerics.arrays import Ints, row_sums
-from crowdlogic.truth.fitting import DEFAULT_FIT, BeliefPass, EngineFit, FitSummary, Fitting, refuse_anchors
+from crowdlogic.truth.fitting import DEFAULT_FIT, BeliefPass, EngineFit, Fitting, refuse_anchors
 from crowdlogic.truth.methods import takes_frames
 from crowdlogic.truth.ties import Ties, best_classes, count_best, winners
 
@@ -53,13 +52,20 @@ class MajorityVote:
         require_whole_labels(labels, self.name)
         votes = labels.votes(weighted=self.weighted)
         best = best_classes(votes)
+
+        def unit_names(units: Ints) -> pl.Series:
+            """Return the item of each unit, followed by its position in a sequence."""
+            item = labels.item_of_unit[units]
+            names = as_text(labels.items.gather(item))
+            return names if labels.offsets is None else names + pl.Series(units - labels.offsets[item]).cast(pl.String)
+
         answer = winners(
             best,
             parse_choice(Ties, self.ties, "ties"),
             classes=labels.classes,
             order=self.order,
             seed=self.seed,
-            unit_names=partial(_unit_names, labels),
+            unit_names=unit_names,
         )
         counted = row_sums(votes) > 0
         if not fitting.answer_all:
@@ -90,7 +96,6 @@ class MajorityVote:
             trace=np.empty(0),
             converged=True,
             beliefs=votes,
-            summary=FitSummary(),
         )
 
 
@@ -111,10 +116,3 @@ class VoteStep:
         votes = count_votes(shard if self.weighted else replace(shard, weight=np.empty(0)), self.n_classes)
         tied = (count_best(best_classes(votes)) > 1) & (row_sums(votes) > 0)
         return {"tied": shard.unit_sum(tied.astype(np.float64))}, {Q: vote_shares(votes)}
-
-
-def _unit_names(labels: CrowdLabels, units: Ints) -> pl.Series:
-    """Return the item of each unit, and its position in a sequence."""
-    item = labels.item_of_unit[units]
-    names = as_text(labels.items.gather(item))
-    return names if labels.offsets is None else names + pl.Series(units - labels.offsets[item]).cast(pl.String)

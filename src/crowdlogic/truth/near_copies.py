@@ -111,11 +111,10 @@ def find_similar(labels: CrowdLabels, *, false_discovery_rate: float = 0.01, see
     n_annotators, n_classes = len(labels.annotators), labels.n_classes
     alone = np.arange(n_annotators)
     unit, annotator, label = first_labels(labels, seed)
-    first, second = _candidate_pairs(unit, annotator, label, labels.n_units, n_annotators)
+    first, second, kappa = _candidate_pairs(unit, annotator, label, shape=(labels.n_units, n_annotators))
     if not len(first) or n_classes < 2:
         return Similarity(pairs=(), group=alone, family=alone, tested=0)
 
-    kappa = _kappa(unit, annotator, label, first, second, shape=(labels.n_units, n_annotators))
     # Annotators with nearly the same answers must not explain each other's agreement, so they start in one family
     family, group = _link(first, second, kappa, n_annotators, SAME_ANSWERS), alone
     for _ in range(ROUNDS):
@@ -124,6 +123,7 @@ def find_similar(labels: CrowdLabels, *, false_discovery_rate: float = 0.01, see
         excess = np.where(most > 0, above / np.maximum(most, 1e-12), 0.0)
         baseline = max(float(np.quantile(excess, 0.25)), 0.0) if len(excess) > 2 else 0.0
         adjusted = (excess - baseline) / (1.0 - min(baseline, 0.99))
+        # Similar pairs agree more than the baseline; near-copies agree more than `least`, and not only through skill
         similar = (adjusted >= SIMILAR) & _discoveries(above - baseline * most, variance, false_discovery_rate)
         least = baseline + AT_LEAST * (1.0 - baseline)
         copies = (
@@ -150,12 +150,7 @@ def find_similar(labels: CrowdLabels, *, false_discovery_rate: float = 0.01, see
         for p in np.argsort(-excess)
         if similar[p]
     ]
-    return Similarity(
-        pairs=tuple(pairs),
-        group=group,
-        family=family,
-        tested=len(first),
-    )
+    return Similarity(pairs=tuple(pairs), group=group, family=family, tested=len(first))
 
 
 def merge_groups(labels: CrowdLabels, group: Ints) -> CrowdLabels:
@@ -191,21 +186,29 @@ def first_labels(labels: CrowdLabels, seed: int) -> tuple[Ints, Ints, Ints]:
     return labels.unit[chosen], labels.annotator[chosen], labels.label[chosen]
 
 
-def _candidate_pairs(unit: Ints, annotator: Ints, label: Ints, n_units: int, n_annotators: int) -> tuple[Ints, Ints]:
-    """Return pairs with enough common items; if there are too many, those with the largest lower bound of agreement."""
-    n_classes = int(label.max(initial=0)) + 1
+def _candidate_pairs(unit: Ints, annotator: Ints, label: Ints, *, shape: tuple[int, int]) -> tuple[Ints, Ints, Floats]:
+    """Return pairs with enough common items, and Cohen's kappa with the class frequencies of all labels of the two.
+
+    If there are too many pairs, those with the largest lower bound of agreement are chosen.
+    """
+    n_annotators, n_classes = shape[1], int(label.max(initial=0)) + 1
     ones = np.ones(len(unit))
-    said = sparse.csr_matrix((ones, (unit, annotator)), shape=(n_units, n_annotators))
+    said = sparse.csr_matrix((ones, (unit, annotator)), shape=shape)
     common = sparse.triu(said.T @ said, k=1).tocoo()
     enough = common.data >= MIN_COMMON
     first, second, n = common.row[enough], common.col[enough], common.data[enough]
-    if len(first) <= MAX_PAIRS:
-        return first, second
+    if not len(first):
+        return first, second, n
     by_class = sparse.csr_matrix((ones, (unit.astype(np.int64) * n_classes + label, annotator)))
-    agreed = np.asarray((by_class.T @ by_class).tocsr()[first, second]).ravel()
-    share = agreed / n
-    best = np.argsort(-(share - 2.0 * np.sqrt(share * (1 - share) / n)), kind="stable")[:MAX_PAIRS]
-    return first[best], second[best]
+    share = np.asarray((by_class.T @ by_class).tocsr()[first, second]).ravel() / n
+    if len(first) > MAX_PAIRS:
+        best = np.argsort(-(share - 2.0 * np.sqrt(share * (1 - share) / n)), kind="stable")[:MAX_PAIRS]
+        first, second, share = first[best], second[best], share[best]
+    cell = annotator.astype(np.int64) * n_classes + label
+    counts = np.bincount(cell, minlength=n_annotators * n_classes).reshape(n_annotators, n_classes)
+    frequency = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    chance = np.einsum("pk,pk->p", frequency[first], frequency[second])
+    return first, second, (share - chance) / np.maximum(1.0 - chance, 1e-9)
 
 
 def _measure_pairs(
@@ -284,22 +287,6 @@ def _measure_pair(label_a: Ints, label_b: Ints, others: Floats) -> tuple[float, 
         float((most - expected)[counted].sum()),
         float(variance[counted].sum()),
     )
-
-
-def _kappa(unit: Ints, annotator: Ints, label: Ints, first: Ints, second: Ints, *, shape: tuple[int, int]) -> Floats:
-    """Return kappa[p], Cohen's kappa of each pair, with the class frequencies of all labels of the two."""
-    n_annotators = shape[1]
-    n_classes = int(label.max(initial=0)) + 1
-    ones = np.ones(len(unit))
-    said = sparse.csr_matrix((ones, (unit, annotator)), shape=shape)
-    by_class = sparse.csr_matrix((ones, (unit.astype(np.int64) * n_classes + label, annotator)))
-    common = np.asarray((said.T @ said).tocsr()[first, second]).ravel()
-    agreed = np.asarray((by_class.T @ by_class).tocsr()[first, second]).ravel()
-    cell = annotator.astype(np.int64) * n_classes + label
-    counts = np.bincount(cell, minlength=n_annotators * n_classes).reshape(n_annotators, n_classes)
-    frequency = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    chance = np.einsum("pk,pk->p", frequency[first], frequency[second])
-    return np.asarray((agreed / common - chance) / np.maximum(1.0 - chance, 1e-9))
 
 
 def _beyond_skill(first: Ints, second: Ints, kappa: Floats, common: Floats, family: Ints, pairs: Ints) -> Bools:

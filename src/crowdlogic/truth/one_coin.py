@@ -22,7 +22,7 @@ from crowdlogic.annotators.label_sums import (
     count_hits,
     is_compiled,
     match_scores,
-    tally_hits_and_given,
+    tally_hits,
 )
 from crowdlogic.data.blocks import Arrays, Engine, Shard, State
 from crowdlogic.data.labels import CrowdLabels
@@ -70,7 +70,7 @@ class OneCoin(FitsBlocks):
         """Fit to blocks of labels, in memory or elsewhere."""
         step = compiled_match_step if is_compiled(blocks, blocks.n_classes) else e_step
         # Initialise with the M-step for the shares of the votes, or for the beliefs of an earlier estimate
-        votes, given = tally_hits_and_given(blocks, starting_beliefs(labels, fitting))
+        votes, given = tally_hits(blocks, starting_beliefs(labels, fitting))
         given = given.sum(axis=1)  # [j], the number of labels
         fit = Iterations(self, blocks, self.m_step(given, votes.counts, votes.totals), labels=labels, fitting=fitting)
         for p in fit:

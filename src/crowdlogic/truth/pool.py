@@ -238,7 +238,8 @@ class LinearPool:
             fits[0],
             method=self.name,
             beliefs=beliefs,
-            summary=replace(fits[0].summary, reliability=fits[-1].summary.reliability, parameters={}),
+            reliability=fits[-1].reliability,
+            parameters={},
             converged=all(fit.converged for fit in fits),
             calibration=calibration,
         )

@@ -31,7 +31,6 @@ from crowdlogic.truth.fitting import (
     DEFAULT_FIT,
     BeliefPass,
     EngineFit,
-    FitSummary,
     Fitting,
     Iterations,
     starting_beliefs,
@@ -126,9 +125,10 @@ class Wawa(FitsBlocks):
         fitting: Fitting = DEFAULT_FIT,  # noqa: ARG002
     ) -> EngineFit:
         """Fit to blocks of labels with one round, for any start."""
-        step, ones = distance_step(blocks), np.ones(blocks.n_annotators)
+        step = DistanceStep(n_annotators=blocks.n_annotators, n_classes=blocks.n_classes)
+        ones = np.ones(blocks.n_annotators)
         s, _ = blocks.sum(step, {"weight": ones, "previous": ones})
-        weight = self._weigh(s["distance"], s["given"])
+        weight = np.asarray(1.0 - s["distance"] / np.maximum(s["given"], 1e-300))
         parameters = {"weight": weight, "previous": weight}
         return EngineFit(
             method=self.name,
@@ -137,11 +137,8 @@ class Wawa(FitsBlocks):
             trace=np.empty(0),
             converged=True,
             beliefs=BeliefPass(step=replace(step, keep=True), parameters=parameters),
-            summary=FitSummary(reliability=weight),
+            reliability=weight,
         )
-
-    def _weigh(self, distance: Floats, given: Floats) -> Floats:
-        return np.asarray(1.0 - distance / np.maximum(given, 1e-300))
 
 
 def fit_weights(
@@ -151,7 +148,8 @@ def fit_weights(
 
     The objective is minus the distance of all labels from the answers from which the weights were computed.
     """
-    step, ones = distance_step(blocks), np.ones(blocks.n_annotators)
+    step = DistanceStep(n_annotators=blocks.n_annotators, n_classes=blocks.n_classes)
+    ones = np.ones(blocks.n_annotators)
 
     def next_parameters(s: Arrays, previous: Floats) -> State:
         weight = weigh(s["distance"], s["given"])
@@ -175,11 +173,6 @@ def fit_weights(
 
 VOTES, PREVIOUS = "votes", "previous_votes"
 """Key in the state of a shard of votes[i, k], which replace weighted votes in the first round."""
-
-
-def distance_step(blocks: Engine) -> DistanceStep:
-    """Return the step for these blocks."""
-    return DistanceStep(n_annotators=blocks.n_annotators, n_classes=blocks.n_classes)
 
 
 @dataclass(frozen=True, kw_only=True)

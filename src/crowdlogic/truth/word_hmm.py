@@ -12,7 +12,6 @@ Axes: i unit, j annotator, k tag.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -161,9 +160,8 @@ class WordHMM:
         log_table = self.model.load(state).log_table
         found, q = chain_sweep(self.engine, log_table, chain, features=self.features, keep=keep)
         if not np.isfinite(found[EVIDENCE]):
-            self.chain.marginals(
-                self.unary(state), state, self.items
-            )  # raises an error that names the impossible sequence
+            # An anchor is not a valid sequence of tags: this raises an error that names it
+            self.chain.marginals(self.unary(state), state, self.items)
         return found, q
 
     def unary(self, state: State) -> Floats:
@@ -248,6 +246,7 @@ def fit_word_hmm(
         following, bound = hmm.step(p)
         fit.update(following, objective=bound)
     annotators = model.load(fit.state)
+    mean_chain = {name: dirichlet_mean(fit.state[name], axis=-1) for name in ("transitions", "start")}
     return make_estimate(
         labels,
         method.name,
@@ -257,13 +256,8 @@ def fit_word_hmm(
         trace=np.array(fit.trace),
         converged=fit.converged,
         answer_all=fitting.answer_all,
-        parameters={**_transitions(fit.state), **annotators.summaries()},
+        parameters={**mean_chain, **annotators.summaries()},
     )
-
-
-def _transitions(state: State) -> Mapping[str, Floats]:
-    """Return the mean transitions and starts."""
-    return {name: dirichlet_mean(state[name], axis=-1) for name in ("transitions", "start")}
 
 
 def require_sequences(name: str, labels: CrowdLabels) -> Ints:

@@ -39,8 +39,8 @@ def test_a_fit_over_a_folder_is_the_fit_in_memory(tmp_path: Path, rows: int, thr
     fit = DawidSkene().fit_over(engine)
 
     assert (len(engine.parts) > 1) == (rows < labels.n_labels)
-    np.testing.assert_allclose(fit.summary.confusion, whole.confusion, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(fit.summary.prior, whole.prior, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(fit.confusion, whole.confusion, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(fit.prior, whole.prior, rtol=0, atol=1e-9)
     np.testing.assert_allclose(fit.trace, whole.trace, rtol=1e-10)
 
 

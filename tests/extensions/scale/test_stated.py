@@ -14,8 +14,8 @@ from tests.truth.planted import planted
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dependence import (
     PUBLIC_CROWDS,
-    alpha_of_sums,
-    nominal_alpha,
+    alpha_of_pairs,
+    pair_sums,
     state_confidence,
     state_fit,
     sum_votes,
@@ -61,8 +61,7 @@ def test_sums_of_votes_are_those_of_the_table_and_of_its_patterns() -> None:
 
     for engine in (cut_at(labels, [30, 70]), as_patterns(labels)[0]):
         votes = sum_votes(engine)
-        alpha = alpha_of_sums(votes["totals"], votes["observed"])
-        np.testing.assert_allclose(alpha, nominal_alpha(labels.votes()), rtol=1e-9)
+        np.testing.assert_allclose(alpha_of_pairs(votes), alpha_of_pairs(pair_sums(labels.votes())), rtol=1e-9)
         np.testing.assert_array_equal(votes["given"], given)
 
 

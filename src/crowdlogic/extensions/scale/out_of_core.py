@@ -352,11 +352,10 @@ def _annotator_table(folder: Path, fit: EngineFit) -> pl.DataFrame:
     """Return one row per annotator: number of labels, expected accuracy and the method's weight."""
     given = sum_votes(fit.engine)["given"].sum(axis=1)
     columns: dict[str, Any] = {"annotator": read_annotators(folder), "labels": given.astype(np.int64)}
-    summary = fit.summary
-    if summary.confusion is not None:
+    if fit.confusion is not None:
         n_classes = fit.engine.n_classes
-        prior = np.full(n_classes, 1.0 / n_classes) if summary.prior is None else summary.prior
-        columns["expected_accuracy"] = np.einsum("jkk,k->j", summary.confusion, prior)
-    if summary.reliability is not None:
-        columns["weight"] = summary.reliability
+        prior = np.full(n_classes, 1.0 / n_classes) if fit.prior is None else fit.prior
+        columns["expected_accuracy"] = np.einsum("jkk,k->j", fit.confusion, prior)
+    if fit.reliability is not None:
+        columns["weight"] = fit.reliability
     return pl.DataFrame(columns)

@@ -12,7 +12,7 @@ from crowdlogic.cli.app import LEAST
 from crowdlogic.data.folders import UNPACKED_LIMIT, UNPACKED_RATIO
 from crowdlogic.errors import LONGEST_LINE
 from crowdlogic.rules.parser import MAX_FILES, MAX_INCLUDE_DEPTH
-from crowdlogic.rules.predicates.text import MAX_SECONDS, MAX_SIZE
+from crowdlogic.rules.predicates.patterns import MAX_SECONDS, MAX_SIZE
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "reference" / "promises.md").read_text()

@@ -121,6 +121,6 @@ def test_a_hard_rule_over_soft_facts_is_refused() -> None:
         )
 
     assert str(caught.value) == (
-        "the rules:1:1: a hard rule needs evidence that is true or false, and Tagged holds truth values in between. "
-        "Give the rule a weight.\n    Tagged(S) -> Label(S, 'x') .\n    ^"
+        "the rules:1:1: a hard rule needs evidence that is true or false, but some truth values of Tagged are in "
+        "between. Give the rule a weight.\n    Tagged(S) -> Label(S, 'x') .\n    ^"
     )

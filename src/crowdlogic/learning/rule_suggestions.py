@@ -40,7 +40,7 @@ from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import GroundRule
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.potentials import Predictions, distances
-from crowdlogic.rules.predicates.text import after, before
+from crowdlogic.rules.predicates.contrast_clauses import after, before
 from crowdlogic.rules.predicates.tokens import shape
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet

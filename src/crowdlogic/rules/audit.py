@@ -1,6 +1,4 @@
-"""Verdicts on rules as records and sentences, and how often rules hold under beliefs.
-
-Verdicts are made in `learning.rule_verdicts`.
+"""Verdicts on rules, which `learning.rule_verdicts` computes, and the share of cases in which rules hold.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit, k class, l rule, g grounding.
 """
@@ -39,25 +37,25 @@ class RuleVerdict:
 
     Attributes:
         rule: The rule as text.
-        place: Its place in the file.
+        place: Its position in the file.
         weight: The weight that the user gave; None for a hard rule.
-        new_weight: The weight that the held-out labels allow; None for a hard rule.
+        new_weight: The weight that the held-out labels support; None for a hard rule.
         groundings: Number of groundings.
-        units: Number of units that it touches.
-        coverage: The share of all units that it touches.
-        informed: Number of touched units (or pairs of units) with labels or gold.
+        units: Number of units (items or tokens) that it applies to.
+        coverage: Share of all units that it applies to.
+        informed: Number of these units (or pairs of units) with labels or gold.
         holds: Estimated share of applicable cases in which it holds.
-        low: The lower end of a 95 % interval of it.
-        high: The upper end.
-        chance: Share of these cases in which it would hold by chance.
+        low: Lower end of the 95 % interval of `holds`.
+        high: Upper end of the 95 % interval of `holds`.
+        chance: Share of applicable cases in which it would hold by chance.
         lift: The log odds by which it holds more often than by chance.
-        lift_error: Their standard error.
+        lift_error: Standard error of the lift.
         best_gain: Held-out log-likelihood of the labels at the best strength, minus that by chance, in nats.
         gain: Held-out log-likelihood of the labels with the rule at its given weight, minus that without, in nats.
-        gain_error: The standard error of the gain, from the differences item by item; NaN for fewer than two items.
-        gold_cases: Number of cases for which gold is known.
-        gold_holds: The share of these in which it holds; NaN without any.
-        by_gold: Whether gold alone settled the verdict.
+        gain_error: Standard error of the gain, from the differences of single items; NaN for fewer than two items.
+        gold_cases: Number of cases with gold.
+        gold_holds: Share of the cases with gold in which it holds; NaN without gold.
+        by_gold: Whether gold alone decided the verdict.
         outcome: The verdict.
     """
 
@@ -92,7 +90,7 @@ class RuleVerdict:
 
     @property
     def reason(self) -> str:
-        """The verdict in a sentence, the same wherever it is stated."""
+        """The verdict in one sentence."""
         return explain_verdict(self)
 
 
@@ -137,9 +135,8 @@ def verdict_table(verdicts: Sequence[RuleVerdict]) -> pl.DataFrame:
 
 # Weights from beliefs: how often a rule holds where it applies ("lightweight sample statistics").
 #
-# confidence = 1 - (expected distance to satisfaction) / (expected truth of the body), units taken as independent. For
-# a
-# rule without a body, every grounding counts as one where it applies.
+# confidence = 1 - (expected distance to satisfaction) / (expected truth of the body), if units are independent. A rule
+# without a body applies to every grounding.
 #
 # Axes: l rule, g grounding, i unit, k class.
 
@@ -204,7 +201,7 @@ def _row_expectation(found: DistanceTable, weight: Floats) -> Floats:
 def estimate_weights(
     ground: GroundRules, beliefs: Beliefs, *, predictions: Predictions | None = None, smoothing: float = 1.0
 ) -> RuleSet:
-    """Return the same rules with weights in [0, 1] from beliefs; hard rules stay hard.
+    """Return rules with new weights in [0, 1], estimated from beliefs; hard rules remain hard.
 
     Args:
         ground: The rules, grounded over the units of the beliefs.

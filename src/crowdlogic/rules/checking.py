@@ -1,14 +1,15 @@
-"""Check rules before they are used: names, arities, classes, contradictions, duplicates, rules that cannot matter.
+"""Check rules before they are used: names, arities, classes, contradictions, duplicates, rules without effect.
 
-`check` collects everything it finds; `require` raises the first error. With a corpus, rules that never ground are
-found too.
+`check` returns all findings; `require_valid` raises the first error. If a corpus is given, rules that never apply to
+its items are also found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
@@ -19,8 +20,6 @@ from crowdlogic.rules.expansion import (
     expand,
     find_predicate,
     has_role,
-    is_given,
-    takes_words,
     variable_kinds,
 )
 from crowdlogic.rules.parser import as_rules
@@ -69,7 +68,7 @@ class Finding:
 
 
 def own_facts(name: str) -> str:
-    """Return how to define a predicate."""
+    """Return advice on how to define a predicate."""
     in_python = "in Python Vocabulary().table, or @vocabulary.predicate for a function"
     return f" To bring its facts: --table {name}=FILE ({in_python})."
 
@@ -92,7 +91,7 @@ def find_problems(rule: Rule, vocabulary: Vocabulary, classes: Classes | None) -
     kinds = variable_kinds(rule, vocabulary)
     found = [
         *_check_kinds(rule, vocabulary, kinds),
-        *_check_constants(rule, vocabulary, classes),
+        *_check_constants(rule, vocabulary, kinds, classes),
         *_check_bound(rule, vocabulary, kinds),
         *_check_sums(rule, vocabulary),
         *_check_hard(rule, vocabulary),
@@ -152,12 +151,13 @@ def _check_kinds(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> 
 
 
 def _check_fixed(rule: Rule, atom: Atom, term: Variable, vocabulary: Vocabulary) -> Iterator[Finding]:
-    """Yield a variable in the place of a quoted constant: a word that a table gives, or a mistake."""
+    """Yield an error for a variable in the place of a quoted constant, unless it is a word from a table of facts."""
     predicate = find_predicate(atom, vocabulary)
     kind = predicate.kinds[atom.terms.index(term)]
-    if not takes_words(predicate):
+    tables = [one for one in binding_atoms(rule) if has_role(one, Role.table, vocabulary)]
+    if predicate.kinds != (Kind.readable, Kind.word):
         yield error(term.place, f"{atom.predicate} takes {kind} here, not a variable.")
-    elif not is_given(term.name, rule, vocabulary):
+    elif not any(variable.name == term.name for table in tables for variable in table.variables()):
         other = atom.terms[0] if isinstance(atom.terms[0], Variable) else "S"
         yield error(
             term.place,
@@ -167,8 +167,9 @@ def _check_fixed(rule: Rule, atom: Atom, term: Variable, vocabulary: Vocabulary)
         )
 
 
-def _check_constants(rule: Rule, vocabulary: Vocabulary, classes: Classes | None) -> Iterator[Finding]:
-    kinds = variable_kinds(rule, vocabulary)
+def _check_constants(
+    rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind], classes: Classes | None
+) -> Iterator[Finding]:
     for atom, term, kind in _terms_with_kinds(rule, vocabulary):
         if not isinstance(term, Constant):
             continue
@@ -219,11 +220,7 @@ def _check_bound(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> 
                     variable.place,
                     f"{variable.name} is not bound: it must appear in an atom of the body that is not negated.{remedy}",
                 )
-    yield from _check_derived(rule, vocabulary, kinds)
-
-
-def _check_derived(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> Iterator[Finding]:
-    """Yield derived texts whose deriving atom is not among the binding ones, so that they are only read."""
+    # Texts that a rule reads, but that no binding atom derives
     derived = {
         term.name
         for atom in binding_atoms(rule)
@@ -294,7 +291,7 @@ def check(
 
 
 def require_valid(rules: RuleSet, *, classes: Classes, vocabulary: Vocabulary, corpus: Corpus) -> None:
-    """Raise the first error with the number of further errors."""
+    """Raise the first error in the rules, and mention the number of further errors."""
     found = [
         finding
         for rule in rules.rules
@@ -307,7 +304,7 @@ def require_valid(rules: RuleSet, *, classes: Classes, vocabulary: Vocabulary, c
 
 
 def _find_misfits(rule: Rule, vocabulary: Vocabulary, corpus: Corpus) -> Iterator[Finding]:
-    """Yield predicates of tokens over documents, and the reverse; texts that are not there."""
+    """Yield predicates that do not fit the items: of tokens for documents, or of texts for items without texts."""
     ours, theirs = ("tokens", "documents") if corpus.is_sequential else ("documents", "tokens")
     texts = {name for name, kind in variable_kinds(rule, vocabulary).items() if kind is Kind.text}
     for atom in rule.atoms:
@@ -400,24 +397,23 @@ def _find_hard_conflicts(rules: Sequence[Rule], vocabulary: Vocabulary) -> Itera
 def _canonical_form(rule: Rule) -> object:
     """Return a key that is equal for equivalent rules, whatever their variable names, order and weight."""
     if isinstance(rule, ArithmeticRule):
+        shape: tuple[Any, ...] = (rule.relation, rule.constant)
         parts = [(f"{part.coefficient}", part.atom) for part in rule.summands]
-        return rule.relation, rule.constant, _number_variables(sorted(parts, key=_sort_key))
-    return _number_variables(sorted(((str(lit.negated), lit.atom) for lit in rule.literals), key=_sort_key))
+    else:
+        shape, parts = (), [(str(literal.negated), literal.atom) for literal in rule.literals]
 
+    def without_names(part: tuple[str, Atom]) -> tuple[str, str, str]:
+        sign, atom = part
+        terms = ["?" if isinstance(term, Variable) else str(term) for term in atom.terms]
+        return atom.predicate.casefold(), ",".join(terms), sign
 
-def _sort_key(part: tuple[str, Atom]) -> tuple[str, str, str]:
-    sign, atom = part
-    terms = ["?" if isinstance(term, Variable) else str(term) for term in atom.terms]
-    return atom.predicate.casefold(), ",".join(terms), sign
-
-
-def _number_variables(parts: Iterable[tuple[str, Atom]]) -> tuple[tuple[str, ...], ...]:
+    # Sort the atoms without the names of their variables, and number the variables in that order
     numbers: dict[str, int] = {}
     form = []
-    for sign, atom in parts:
+    for sign, atom in sorted(parts, key=without_names):
         terms = [
             f"?{numbers.setdefault(term.name, len(numbers))}" if isinstance(term, Variable) else str(term)
             for term in atom.terms
         ]
         form.append((sign, atom.predicate.casefold(), *(sorted(terms) if atom.predicate == UNEQUAL else terms)))
-    return tuple(form)
+    return (*shape, tuple(form))

@@ -1,10 +1,9 @@
-"""Contributions of single rules to a projection: their parts of log q_b - log q_a, used to explain answers.
+"""Contributions of single rules to a projection, used to explain answers.
 
-If the projection starts from the classifier, they are parts of log q_b - log p.
-
-For single units the contributions are exact and add up: -C w (1 - v), rule by rule. In chains and graphs a rule's
-contribution is what is lost when that rule alone is left out, so these need not add up. The same holds for a table of
-transitions.
+Together, the rules change the log beliefs by log q_b - log q_a (or by log q_b - log p if the projection starts from
+the classifier). For rules about single units the contribution of a rule is exactly -C w (1 - v), and the contributions
+add up. In chains and graphs it is the change when that rule alone is left out, so the contributions need not add up.
+A table of transitions is treated like a rule there.
 
 Axes: l rule, i unit, k class.
 """
@@ -26,15 +25,15 @@ from crowdlogic.rules.projection.projector import Predict, Projection, Projector
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Contributions:
-    """The rules' part in a projection, in nats, centred: over the classes of a unit, each has mean 0.
+    """Contributions of rules to a projection, in nats. The mean over the classes of a unit is 0.
 
     Attributes:
-        per_rule: per_rule[l, i, k], what rule l added to the log belief in class k. LOG_ZERO where a hard rule
-            forbids it.
-        transitions: transitions[i, k], what the table of transitions added; None without one.
-        projection: The projection that they explain.
-        start: start[i, k], the beliefs that the projection started from, and that the contributions were added to.
-        from_classifier: Whether these are the classifier's, and not q_a.
+        per_rule: per_rule[l, i, k], the contribution of rule l to the log belief in class k; LOG_ZERO if a hard rule
+            forbids the class.
+        transitions: transitions[i, k], the contribution of the table of transitions; None without one.
+        projection: The projection that is explained.
+        start: start[i, k], the beliefs that the projection started from.
+        from_classifier: Whether the projection started from the classifier's beliefs instead of q_a.
     """
 
     per_rule: Floats
@@ -45,7 +44,7 @@ class Contributions:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the contributions add up by themselves: every rule is about single units."""
+        """Whether the contributions add up, because every rule is about single units."""
         return self.projection.method == "single"
 
 
@@ -57,14 +56,14 @@ def rule_contributions(
     predict: Predict | None = None,
     classifier: AnyBeliefs | None = None,
 ) -> Contributions:
-    """Explain a projection rule by rule: what each added to the beliefs that it started from.
+    """Return the contribution of each rule to a projection.
 
     Args:
         projector: The projector.
         q_a: q_a[i, k], or a chain.
-        ground: The rules, grounded. One row is made for each, so choose the rules and items of interest.
-        predict: The classifier on derived texts, where rules ask.
-        classifier: The classifier on the units, where rules ask or the projection starts from it.
+        ground: The grounded rules. The projection is repeated for each rule, so choose those of interest.
+        predict: The classifier on derived texts, for rules that use them.
+        classifier: Beliefs of the classifier for the units, for rules that use them or to start from.
     """
     texts = None if predict is None or not ground.texts else predict(ground.texts)
 
@@ -96,15 +95,11 @@ def rule_contributions(
 
 
 def _lost_without(log_whole: Floats, without: Projection) -> Floats:
-    """Return the change in log beliefs when something is left out."""
-    return _centre(_difference(log_whole, safe_log(without.q_b)))
-
-
-def _difference(after: Floats, before: Floats) -> Floats:
-    """Return after - before in logs: LOG_ZERO where only `after` is impossible, 0 where both are."""
-    gone, never = after == LOG_ZERO, before == LOG_ZERO
-    change = np.where(gone | never, 0.0, after) - np.where(gone | never, 0.0, before)
-    return np.where(gone & ~never, LOG_ZERO, change)
+    """Return the change in log beliefs compared with a projection without a rule or the transitions."""
+    log_without = safe_log(without.q_b)
+    gone, never = log_whole == LOG_ZERO, log_without == LOG_ZERO
+    change = np.where(gone | never, 0.0, log_whole) - np.where(gone | never, 0.0, log_without)
+    return _centre(np.where(gone & ~never, LOG_ZERO, change))
 
 
 def _centre(log_part: Floats) -> Floats:

@@ -1,11 +1,11 @@
-"""Expand rules: write out ready-made sets, and replace $groups by their constants.
+"""Expand rules: convert ready-made sets to rules, and replace each $group by its constants.
 
-In a clause, a group under an even number of negations is "one of these" and becomes several literals of the same
-rule; under an odd number (a body's atom) it makes one rule per constant: (a or b) -> c is (a -> c) and (b -> c).
-C == $G is one of these and C != $G none of these, in body and head.
+A group means "one of these constants". In the head of a rule it becomes several literals of the same rule. In the body
+it makes one rule per constant, since (a or b) -> c is equivalent to (a -> c) and (b -> c). Under a negation it is the
+other way round. C == $G means that C is one of the constants, C != $G that it is none of them.
 
-A rule per constant has the weight of the group's rule each. Of Label they never add up, since a unit has one class;
-of other atoms (Contains(S, $WORDS)) they do where several constants hold at once.
+Each of these rules has the weight of the original one. An item has only one class, so at most one of the rules applies
+if the group stands in Label; with other atoms, such as Contains(S, $WORDS), the penalties of several rules may add up.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ from crowdlogic.rules.syntax import (
     Variable,
     quote,
     rule_error,
+    with_weight,
 )
 
-# Ready-made rule sets, as text: what they produce are ordinary rules that anyone could have written.
+# Ready-made rule sets, as the text of ordinary rules.
 #
 # - bio: an I- tag follows a B- or I- tag of its type, and never begins a sequence.
 # - bioes: the same for B-, I-, E- and S- tags (or B-, I-, L- and U-), in both directions.
@@ -46,11 +47,11 @@ from crowdlogic.rules.syntax import (
 
 
 def write_rule_set(ready: IncludedSet, classes: Classes | None) -> str:
-    """Return the rules of a ready-made set as text, a rule a line.
+    """Return the rules of a ready-made set as text, one rule per line.
 
     Args:
-        ready: Which set, with its arguments and weight.
-        classes: The classes of the task; bio and bioes take the types from them when none are named.
+        ready: The set, with its arguments and weight.
+        classes: The classes of the task; bio and bioes read the entity types from them if none are named.
     """
     if ready.name not in MAKERS:
         known = ", ".join(MAKERS)
@@ -58,8 +59,7 @@ def write_rule_set(ready: IncludedSet, classes: Classes | None) -> str:
             ready.place,
             f"there is no ready-made rule set {ready.name!r}.{did_you_mean(ready.name, [*MAKERS])} Known: {known}.",
         )
-    front, back = ("", " .") if ready.weight is None else (f"{ready.weight!r}{'!' * ready.insisted}: ", "")
-    return "".join(f"{front}{rule}{back}\n" for rule in MAKERS[ready.name](ready, classes))
+    return "".join(f"{with_weight(ready, rule)}\n" for rule in MAKERS[ready.name](ready, classes))
 
 
 def _bio(ready: IncludedSet, classes: Classes | None) -> Iterable[str]:
@@ -96,7 +96,7 @@ MAKERS: dict[str, Callable[[IncludedSet, Classes | None], Iterable[str]]] = {
 
 
 def _types(ready: IncludedSet, classes: Classes | None, prefixes: Sequence[str]) -> Iterable[dict[int, str]]:
-    """For each type, its tag by prefix."""
+    """Yield the tags of each entity type, by their prefix."""
     if ready.arguments:
         classes = ("O", *(f"{prefix}{kind}" for kind in ready.arguments for prefix in prefixes))
     if classes is None:
@@ -133,15 +133,15 @@ def _label(variable: str, tag: str) -> str:
 Groups = Mapping[str, tuple[Constant, ...]]
 
 MAX_ATOMS = 100_000
-"""Maximum number of atoms that the groups of a rule set may be written out to; a few groups in one rule multiply."""
+"""Maximum number of atoms after the groups of a rule set are expanded. Several groups in one rule multiply."""
 
 
 def expand(rules: RuleSet, classes: Classes | None = None) -> RuleSet:
-    """Return the same rules without ready-made sets and groups.
+    """Return rules without ready-made sets and groups.
 
     Args:
-        rules: What was read.
-        classes: The classes of the task, which `bio` and `bioes` need unless they name the types.
+        rules: The rules.
+        classes: The classes of the task, which `bio` and `bioes` need unless they name the entity types.
     """
     found: list[Rule] = []
     written = 0
@@ -156,7 +156,7 @@ def expand(rules: RuleSet, classes: Classes | None = None) -> RuleSet:
         for rule in plain:
             written += _count_atoms(rule, rules.groups)
             if written > MAX_ATOMS:
-                # Python refuses to print the largest numbers that a rule file can come to.
+                # Python refuses to print numbers as large as a rule file can produce.
                 count = f"{written:,}" if written < 10**15 else "over 10^15"
                 raise rule_error(
                     rule.place,
@@ -200,7 +200,7 @@ def _is_negative(literal: Literal) -> bool:
 
 
 def _choices(literal: Literal, groups: Groups, *, widens: bool) -> list[list[Literal]]:
-    """Return sets of literals to choose among: one set with all constants where the group widens, else one set each."""
+    """Return the alternatives for a literal: one set with all constants if they are joined by or, else one set each."""
     literals = [Literal(atom, literal.negated) for atom in _atoms(literal.atom, groups)]
     return [literals] if widens else [[one] for one in literals]
 
@@ -218,9 +218,8 @@ def _group_members(name: GroupName, groups: Groups) -> tuple[Constant, ...]:
     return tuple(replace(member, place=name.place) for member in groups[name.name])
 
 
-# What each variable of a rule stands for: a unit, a class, a derived text or a name; and which atoms bind it.
-#
-# Everything here looks at one rule alone, without data.
+# The kind of each variable of a rule (a unit, which is an item or a token; a class; a derived text; or a name), and the
+# atoms that bind it. These functions look at one rule alone, without data.
 
 
 def find_predicate(atom: Atom, vocabulary: Vocabulary) -> Predicate:
@@ -234,7 +233,7 @@ def find_predicate(atom: Atom, vocabulary: Vocabulary) -> Predicate:
 
 
 def variable_kinds(rule: Rule, vocabulary: Vocabulary) -> dict[str, Kind]:
-    """Return what each variable stands for. A place that accepts several kinds is decided by the other places."""
+    """Return the kind of each variable. If a place accepts several kinds, the variable's other places decide."""
     seen: dict[str, set[Kind]] = {}
     for atom in rule.atoms:
         if atom.is_comparison:
@@ -247,11 +246,7 @@ def variable_kinds(rule: Rule, vocabulary: Vocabulary) -> dict[str, Kind]:
         name: next((kind for kind in order if kind in kinds), Kind.unit if Kind.readable in kinds else Kind.name)
         for name, kinds in seen.items()
     }
-    return _unify_compared(found, rule)
-
-
-def _unify_compared(kinds: dict[str, Kind], rule: Rule) -> dict[str, Kind]:
-    """Infer kinds from comparisons: a term that is compared with a unit or a class is one as well."""
+    # A term that is compared with a unit or a class is one as well
     compared = [
         (left.name, right.name)
         for left, right in (atom.terms for atom in rule.atoms if atom.is_comparison)
@@ -259,41 +254,26 @@ def _unify_compared(kinds: dict[str, Kind], rule: Rule) -> dict[str, Kind]:
     ]
     for _ in compared:  # as many rounds as the longest possible chain of comparisons
         for one, other in (*compared, *((right, left) for left, right in compared)):
-            if kinds.get(one) is Kind.name and kinds.get(other) in (Kind.unit, Kind.label):
-                kinds[one] = kinds[other]
-    return kinds
+            if found.get(one) is Kind.name and found.get(other) in (Kind.unit, Kind.label):
+                found[one] = found[other]
+    return found
 
 
 def asked_word(atom: Atom, vocabulary: Vocabulary) -> Variable | None:
-    """Return the variable in the place of a quoted word, as in Contains(S, W) where a table gives W; otherwise None."""
+    """Return the variable in the place of a quoted word, such as W in Contains(S, W), if there is one."""
     if atom.is_comparison:
         return None
     places = zip(atom.terms, find_predicate(atom, vocabulary).kinds, strict=False)
     return next((term for term, kind in places if kind is Kind.word and isinstance(term, Variable)), None)
 
 
-def takes_words(predicate: Predicate) -> bool:
-    """Return whether a predicate's quoted word may be a variable from a table: a truth about one text and one word."""
-    return predicate.kinds == (Kind.readable, Kind.word)
-
-
-def is_given(name: str, rule: Rule, vocabulary: Vocabulary) -> bool:
-    """Return whether a table of facts in the body gives a variable."""
-    return any(
-        isinstance(term, Variable) and term.name == name
-        for atom in binding_atoms(rule)
-        if has_role(atom, Role.table, vocabulary)
-        for term in atom.terms
-    )
-
-
 def generates(atom: Atom, vocabulary: Vocabulary) -> bool:
-    """Return whether an atom lists what makes it true, so that it can bind variables by itself."""
+    """Return whether the facts of an atom can be listed, so that it can bind variables by itself."""
     return not atom.is_comparison and find_predicate(atom, vocabulary).role not in (Role.latent, Role.predicted)
 
 
 def binding_atoms(rule: Rule) -> tuple[Atom, ...]:
-    """Return the atoms whose truth is needed for the rule to be violated; they decide what a variable may stand for."""
+    """Return the atoms that must be true for the rule to be violated; they bind the variables."""
     if isinstance(rule, ArithmeticRule):
         return rule.atoms
     return tuple(literal.atom for literal in rule.literals if literal.negated)
@@ -305,30 +285,33 @@ def has_role(atom: Atom, role: Role, vocabulary: Vocabulary) -> bool:
 
 
 def label_units(rule: Rule, vocabulary: Vocabulary) -> tuple[Term, ...]:
-    """Return the terms that stand for the units whose labels the rule speaks of, each once."""
+    """Return the terms for the units whose labels appear in the rule, each once."""
     terms = (atom.terms[0] for atom in rule.atoms if has_role(atom, Role.latent, vocabulary))
     return tuple(dict.fromkeys(terms))
 
 
-# How far rules reach: whether what they say of an item depends on that item alone, or on others too.
-#
-# Where it depends on the item alone, the item can be projected by itself.
-
-UNIT_PLACES = (Kind.unit, Kind.readable)
-"""Places that stand for units of the corpus; a constant there names one."""
-
-
 def stay_within_items(rules: RuleSet, classes: Classes, vocabulary: Vocabulary | None = None) -> bool:
-    """Return whether no rule joins two items, going by the rules alone: one that might is taken to do so."""
+    """Return whether every rule is about a single item, so that each item can be projected by itself.
+
+    Only the rules are examined, not the data: a rule that could join two items counts as one that does.
+    """
     words = vocabulary or Vocabulary()
     return all(_stays_within(rule, words) for rule in expand(rules, classes).rules)
 
 
 def _stays_within(rule: Rule, vocabulary: Vocabulary) -> bool:
-    """Return whether all units of a rule are one, or are bound together by the structure of a sequence."""
+    """Return whether all units of a rule are the same, or belong to one sequence."""
     kinds = variable_kinds(rule, vocabulary)
-    if any(_names_a_unit(atom, kinds, vocabulary) for atom in rule.atoms):
-        return False
+    # A quoted constant in the place of a unit names another item
+    for atom in rule.atoms:
+        constants = [isinstance(term, Constant) for term in atom.terms]
+        if atom.is_comparison:
+            is_unit = [any(kinds.get(variable.name) is Kind.unit for variable in atom.variables())] * 2
+        else:
+            is_unit = [kind in (Kind.unit, Kind.readable) for kind in find_predicate(atom, vocabulary).kinds]
+        if any(constant and unit for constant, unit in zip(constants, is_unit, strict=True)):
+            return False
+    # Variables that the structure of sequences joins form a group
     groups = {name: name for name, kind in kinds.items() if kind is Kind.unit}
     for atom in binding_atoms(rule):
         if not atom.is_comparison and find_predicate(atom, vocabulary).role is Role.structure:
@@ -336,12 +319,3 @@ def _stays_within(rule: Rule, vocabulary: Vocabulary) -> bool:
             joined = {groups[name] for name in names}
             groups = {name: groups[names[0]] if group in joined else group for name, group in groups.items()}
     return len(set(groups.values())) <= 1
-
-
-def _names_a_unit(atom: Atom, kinds: dict[str, Kind], vocabulary: Vocabulary) -> bool:
-    """Return whether an atom speaks of a certain unit by its name."""
-    constants = [isinstance(term, Constant) for term in atom.terms]
-    if atom.is_comparison:
-        return any(constants) and any(kinds.get(variable.name) is Kind.unit for variable in atom.variables())
-    places = find_predicate(atom, vocabulary).kinds
-    return any(is_constant and kind in UNIT_PLACES for is_constant, kind in zip(constants, places, strict=True))

@@ -1,7 +1,9 @@
-"""Facts about one corpus: every predicate that lists its facts, as a relation over integer codes.
+"""Facts about one corpus: the facts of each predicate as a relation over integer codes.
 
-Units and classes have the codes of the corpus. Names and derived texts are coded here as they appear.
-Relations are made once and cached, since many rules need the same one. Axes: i unit, k class, s sequence.
+A unit is an item, or a token of a sentence. Units and classes have the codes of the corpus; names and derived texts get
+codes in the order in which they appear. Relations are cached, since many rules need the same one.
+
+Axes: i unit, k class, s sequence.
 """
 
 from __future__ import annotations
@@ -27,10 +29,9 @@ from crowdlogic.rules.predicates.tokens import read_word_list
 from crowdlogic.rules.predicates.vocabulary import Table, Vocabulary
 from crowdlogic.rules.syntax import Atom, Constant, Place, RuleSet, Variable, find_nearby, rule_error
 
-# Relations in integer columns, and the sorted joins that ground rules: no loop ever runs over rows.
+# Relations with integer columns, and joins of sorted columns, without a loop over rows.
 #
-# Every join counts its rows before it makes them, so that a rule that would explode is refused while it is still
-# small.
+# Every join counts its rows before it makes them, so that a rule with too many groundings is refused early.
 
 MAX_ROWS = 50_000_000
 """Maximum number of rows of one rule: about 400 MB per column during joins."""
@@ -66,44 +67,39 @@ NOTHING_JOINED = Relation({}, 1)
 
 
 def join(left: Relation, right: Relation, limit: Callable[[int], None]) -> Relation:
-    """Return every pair of rows that agree on the columns both have.
+    """Return every pair of rows that agree on the columns of both relations.
 
     Args:
         left: One relation.
         right: The other.
-        limit: Called with the number of rows before they are made; raises when that is too many.
+        limit: Function that raises an error if a number of rows is too large; called before the rows are made.
     """
     if not left.columns and left.size == 1 and not left.truths:
         limit(right.size)
         return right
     shared = [name for name in left.columns if name in right.columns]
-    rows_left, rows_right = _matching_rows(left, right, shared, limit)
+    if shared:
+        keys_left, keys_right = row_keys([left.columns[n] for n in shared], [right.columns[n] for n in shared])
+        order = stable_order(keys_right)
+        sorted_right = keys_right[order]
+        # The partners of row r of the left are the run low[r] .. low[r] + counts[r] of the sorted right side.
+        low = np.searchsorted(sorted_right, keys_left, side="left")
+        counts = np.searchsorted(sorted_right, keys_left, side="right") - low
+        limit(int(counts.sum()))
+        rows_left = np.repeat(np.arange(left.size), counts)
+        # within[row] counts the partners of one left row from 0
+        within = np.arange(len(rows_left)) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows_right = order[np.repeat(low, counts) + within]
+    else:
+        limit(left.size * right.size)
+        rows_left = np.repeat(np.arange(left.size), right.size)
+        rows_right = np.tile(np.arange(right.size), left.size)
     ours, theirs = left.take(rows_left), right.take(rows_right)
     return Relation({**theirs.columns, **ours.columns}, ours.size, {**ours.truths, **theirs.truths})
 
 
-def _matching_rows(
-    left: Relation, right: Relation, shared: Sequence[str], limit: Callable[[int], None]
-) -> tuple[Ints, Ints]:
-    """Return the rows of both sides that meet."""
-    if not shared:
-        limit(left.size * right.size)
-        return np.repeat(np.arange(left.size), right.size), np.tile(np.arange(right.size), left.size)
-    keys_left, keys_right = row_keys([left.columns[n] for n in shared], [right.columns[n] for n in shared])
-    order = stable_order(keys_right)
-    sorted_right = keys_right[order]
-    # The partners of row r of the left are the run low[r] .. low[r] + counts[r] of the sorted right side.
-    low = np.searchsorted(sorted_right, keys_left, side="left")
-    counts = np.searchsorted(sorted_right, keys_left, side="right") - low
-    limit(int(counts.sum()))
-    rows_left = np.repeat(np.arange(left.size), counts)
-    # within[row] counts the partners of one left row from 0
-    within = np.arange(len(rows_left)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return rows_left, order[np.repeat(low, counts) + within]
-
-
 def row_keys(left: Sequence[Ints], right: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """Return one integer per row, equal for rows that are equal in all columns."""
+    """Return one integer for each row of both sides, equal for rows that are equal in all columns."""
     key_left = np.zeros(len(left[0]), dtype=np.int64)
     key_right = np.zeros(len(right[0]), dtype=np.int64)
     span = 1
@@ -120,7 +116,7 @@ def row_keys(left: Sequence[Ints], right: Sequence[Ints]) -> tuple[Ints, Ints]:
 
 
 def look_up(facts: Sequence[Ints], value: Floats | None, wanted: Sequence[Ints]) -> Floats:
-    """Return the truth of each wanted row among listed facts; 0 where it is not listed."""
+    """Return the truth of each wanted row among listed facts; rows that are not listed have the truth 0."""
     known, queried = row_keys(facts, wanted)
     if not len(known):
         return np.zeros(len(queried))
@@ -132,7 +128,7 @@ def look_up(facts: Sequence[Ints], value: Floats | None, wanted: Sequence[Ints])
 
 
 def row_limit(rule: object, limit: int) -> Callable[[int], None]:
-    """Return a limit on rows, with a message that names the rule."""
+    """Return a function that raises an error if a rule has more rows than the limit."""
 
     def check(rows: int) -> None:
         if rows > limit:
@@ -145,13 +141,13 @@ def row_limit(rule: object, limit: int) -> Callable[[int], None]:
 
 
 class Pool:
-    """Texts that get codes as they appear; a text keeps its code."""
+    """Texts with integer codes, in the order in which they appear."""
 
     def __init__(self) -> None:
         self.texts = pl.Series("text", [], dtype=pl.String)
 
     def codes(self, texts: pl.Series) -> Ints:
-        """Return the codes of texts, new ones for new texts."""
+        """Return the codes of texts. New texts get new codes."""
         together, names = encode(pl.concat([self.texts, texts.rename("text").cast(pl.String)]))
         known = len(self.texts)
         self.texts = names
@@ -160,16 +156,16 @@ class Pool:
 
 @dataclass(eq=False)
 class World:
-    """A corpus seen through a vocabulary.
+    """The facts of a vocabulary's predicates about a corpus.
 
     Attributes:
         corpus: The items.
         classes: The classes.
         vocabulary: The predicates.
         max_rows: Maximum number of rows of any relation.
-        names: The names that tables and tokens speak of.
+        names: The names in tables and tokens.
         derived: The derived texts.
-        notices: What was left out of tables, and why.
+        notices: Notices about facts in tables that were left out.
     """
 
     corpus: Corpus
@@ -195,7 +191,7 @@ class World:
 
     @cached_property
     def unit_names(self) -> pl.Series:
-        """The name of each unit: the item's, or item:number for tokens, counted from 1."""
+        """The name of each unit: the name of the item, or item:number for tokens, counted from 1."""
         items = as_text(self.corpus.items)
         if self.corpus.offsets is None:
             return items
@@ -204,7 +200,7 @@ class World:
         return items.gather(np.repeat(np.arange(len(items)), lengths)) + ":" + pl.Series(number).cast(pl.String)
 
     def unit(self, constant: Constant) -> int:
-        """Return the unit of a name."""
+        """Return the code of the unit that a constant names."""
         (code,) = find(pl.Series([constant.value]), self.unit_names)
         if code < 0:
             hint = did_you_mean(constant.value, self.unit_names.head(2000).to_list())
@@ -212,13 +208,13 @@ class World:
         return int(code)
 
     def facts(self, atom: Atom, predicate: Predicate, kinds: Sequence[Kind], inputs: Ints | None = None) -> Facts:
-        """Return the facts of an atom, over its places that are not fixed constants.
+        """Return the facts of an atom, with a column for each argument that is not a fixed constant.
 
         Args:
             atom: The atom.
             predicate: Its predicate.
-            kinds: The kind of each place in this rule.
-            inputs: For a function of derived texts: the codes of the texts it is asked about.
+            kinds: The kind of each argument in this rule.
+            inputs: For a function of derived texts: the codes of these texts.
         """
         constants = tuple(
             t.value
@@ -233,13 +229,13 @@ class World:
         return self._cache[key]
 
     def word_facts(self, atom: Atom, predicate: Predicate, words: Ints, inputs: Ints | None = None) -> Facts:
-        """Return the facts about texts and words from a table, as in Contains(S, W): the texts that contain each word.
+        """Return the facts of an atom such as Contains(S, W), where W is a word from a table.
 
         Args:
             atom: The atom.
             predicate: Its predicate.
-            words: The codes of the names that are asked about.
-            inputs: The codes of the derived texts that are asked about; None for all units.
+            words: The codes of the words.
+            inputs: The codes of the derived texts to examine; None for all units.
         """
         codes = np.unique(words)
         asked = self.names.texts.gather(codes).to_list()
@@ -265,7 +261,7 @@ class World:
         return self._text_facts(atom, predicate, constants, None)
 
     def _text_facts(self, atom: Atom, predicate: Predicate, constants: tuple[str, ...], inputs: Ints | None) -> Facts:
-        """Return facts of a function: over all units, or over the derived texts that are asked about."""
+        """Return facts that a function computes for all units, or for the derived texts with the given codes."""
         texts = self.texts if inputs is None else self.derived.texts.gather(inputs)
         codes: Ints = np.arange(len(texts)) if inputs is None else inputs
         try:
@@ -282,18 +278,43 @@ class World:
 
     def _answer(self, predicate: Predicate, texts: pl.Series, constants: tuple[str, ...], atom: Atom) -> pl.Series:
         """Return the values of a predicate's function for texts; a word list is passed as its words."""
-        if predicate.role is Role.function:
-            return _check_answer(self._ask(predicate, texts.to_list(), constants), texts, predicate)
-        kinds = [kind for kind in predicate.kinds if kind in FIXED]
-        given = [
-            self._words(value, atom.place) if kind is Kind.file else value
-            for value, kind in zip(constants, kinds, strict=True)
-        ]
-        answer: pl.Series = self._call(predicate, texts, *given)
-        return answer
+        if predicate.role is not Role.function:
+            kinds = [kind for kind in predicate.kinds if kind in FIXED]
+            given = [
+                self._words(value, atom.place) if kind is Kind.file else value
+                for value, kind in zip(constants, kinds, strict=True)
+            ]
+            found: pl.Series = self._call(predicate, texts, *given)
+            return found
+
+        # A function that users registered may fail, or return anything
+        try:
+            answer = self._call(predicate, texts.to_list(), *constants)
+        except Exception as problem:
+            raise RuleError(
+                f"{predicate.name}: its function failed ({type(problem).__name__}: {problem}). It is called once with "
+                f"the list of all texts{', and then the constants' if constants else ''}, and answers each with a "
+                f"truth from 0 to 1."
+            ) from problem
+        gives_text = predicate.kinds[-1] is Kind.text
+        try:
+            column = pl.Series(answer, dtype=pl.String if gives_text else pl.Float64, strict=False)
+        except TypeError:
+            each = "a text, or None," if gives_text else "a number from 0 to 1"
+            raise RuleError(
+                f"{predicate.name} returned a {type(answer).__name__}. Its function takes a list of texts, and must "
+                f"return {each} for each of them."
+            ) from None
+        if len(column) != len(texts):
+            raise RuleError(
+                f"{predicate.name} gave {pluralise(len(column), 'answer')} for {pluralise(len(texts), 'text')}."
+            )
+        if not gives_text and len(column) and not column.is_between(0.0, 1.0).fill_null(value=False).all():
+            raise RuleError(f"{predicate.name} returned a truth value outside [0, 1].")
+        return column
 
     def _words(self, name: str, place: Place) -> tuple[str, ...]:
-        """Return a word list from a file beside the rule file, or from the vocabulary for rules without a file."""
+        """Return a word list from a file near the rule file, or from the vocabulary for rules without a file."""
         if place.folder is not None:
             return read_word_list(find_nearby(name, place.folder, place.root))
         if name not in self.vocabulary.word_lists:
@@ -302,17 +323,6 @@ class World:
                 "the vocabulary (word_list)."
             )
         return self.vocabulary.word_lists[name]
-
-    def _ask(self, predicate: Predicate, texts: list[str], constants: tuple[str, ...]) -> Any:
-        """Call a user-defined function; if it fails, raise an error that names it and its signature."""
-        try:
-            return self._call(predicate, texts, *constants)
-        except Exception as problem:
-            raise RuleError(
-                f"{predicate.name}: its function failed ({type(problem).__name__}: {problem}). It is called once with "
-                f"the list of all texts{', and then the constants' if constants else ''}, and answers each with a "
-                f"truth from 0 to 1."
-            ) from problem
 
     def _call(self, predicate: Predicate, *arguments: Any) -> Any:
         if predicate.function is None:
@@ -362,40 +372,20 @@ class World:
         return codes.astype(np.int64)
 
 
-def _check_answer(answer: Any, texts: pl.Series, predicate: Predicate) -> pl.Series:
-    """Return the answer of a registered function as a column; refused when it does not fit."""
-    gives_text = predicate.kinds[-1] is Kind.text
-    try:
-        column = pl.Series(answer, dtype=pl.String if gives_text else pl.Float64, strict=False)
-    except TypeError:
-        each = "a text, or None," if gives_text else "a number from 0 to 1"
-        raise RuleError(
-            f"{predicate.name} returned a {type(answer).__name__}. Its function takes a list of texts, and must "
-            f"return {each} for each of them."
-        ) from None
-    if len(column) != len(texts):
-        raise RuleError(
-            f"{predicate.name} gave {pluralise(len(column), 'answer')} for {pluralise(len(texts), 'text')}."
-        )
-    if not gives_text and len(column) and not column.is_between(0.0, 1.0).fill_null(value=False).all():
-        raise RuleError(f"{predicate.name} returned a truth value outside [0, 1].")
-    return column
-
-
-# Facts belong to items, not to names: another data set may number its items in the same way.
+# Facts are about items, not about names: another data set may give the same names to other items.
 
 
 def refuse_namesakes(
     rules: RuleSet, vocabulary: Vocabulary, corpus: Corpus, *, given_for: Corpus, except_for: Container[str] = ()
 ) -> None:
-    """Raise if facts about some items would be applied to other items of the same name.
+    """Raise an error if facts about some items would be applied to other items of the same name.
 
     Args:
-        rules: The rules, ready-made sets written out.
+        rules: The rules, with ready-made sets expanded.
         vocabulary: Their predicates.
-        corpus: The items that the rules are to be applied to.
+        corpus: The items that the rules are applied to.
         given_for: The items that the tables of facts are about.
-        except_for: Tables that are about the items of the corpus, by name in small letters.
+        except_for: Names in lower case of tables that are about the items of the corpus.
     """
     theirs = find(as_text(corpus.items), as_text(given_for.items))
     for rule in rules.rules:

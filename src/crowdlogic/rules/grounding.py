@@ -1,7 +1,7 @@
-"""Grounding: from rules over variables to blocks of rows over units.
+"""Grounding: replace the variables of rules by all units that fit, such as every review that contains "but".
 
-Rules are grounded once per corpus; parts that depend on the classifier are filled in later, so that projections in each
-epoch need no joins.
+A unit is an item, or a token of a sentence. Rules are grounded once per corpus into blocks of rows; the parts that
+depend on the classifier are filled in later, so that the projection in each epoch needs no joins.
 
 Axes: i unit, k class, l rule, g grounding (row), c assignment of the class variables, t labels of the one or two units.
 """
@@ -47,20 +47,20 @@ from crowdlogic.rules.syntax import (
     rule_error,
 )
 
-# The bindings of a rule's variables: its binding atoms joined, smallest first.
+# Bindings of the variables of a rule: the join of its binding atoms, smallest first.
 #
-# Class variables that no table binds stay open: they are an axis of the tables that grounding makes, not a column.
+# Class variables that no table binds remain open: they are an axis of the tables below, not a column.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BoundRule:
-    """A rule with its rows.
+    """A rule with one row for each way to bind its variables.
 
     Attributes:
         rule: The rule.
-        kinds: What each variable stands for.
-        rows: A column for each bound variable and each unit that is named by a constant.
-        axes: The class variables that stay open.
+        kinds: The kind of each variable.
+        rows: Rows with a column for each bound variable and each unit that is named by a constant.
+        axes: The class variables that remain open.
         joined: The position among `rule.atoms` of each atom that was joined.
     """
 
@@ -87,7 +87,7 @@ def bind(rule: Rule, world: World) -> BoundRule:
 
 
 def column_name(term: Term) -> str:
-    """Return the column of a term that stands for a unit: a variable's name, or the constant as it is written."""
+    """Return the name of the column of a term: the variable's name, or the constant as it is written."""
     return term.name if isinstance(term, Variable) else str(term)
 
 
@@ -108,7 +108,7 @@ def _join_atoms(rule: Rule, listed: Sequence[int], kinds: dict[str, Kind], world
 
 
 def _is_ready(atom: Atom, kinds: dict[str, Kind], rows: Relation, world: World) -> bool:
-    """Return a function of a derived text, or of a word that a table gives, waits until that is there."""
+    """Return whether the derived text and the word that an atom needs are among the columns joined so far."""
     source, word = atom.terms[0], asked_word(atom, world.vocabulary)
     return (not _reads_text(source, kinds) or column_name(source) in rows.columns) and (
         word is None or word.name in rows.columns
@@ -139,7 +139,7 @@ def _atom_relation(a: int, rule: Rule, kinds: dict[str, Kind], *, rows: Relation
 def atom_facts(
     atom: Atom, kinds: dict[str, Kind], rows: Relation, world: World
 ) -> tuple[list[tuple[Term, Kind]], tuple[Ints, ...], Floats | None]:
-    """Return the open places of an atom, a column of codes for each, and the truth of the facts."""
+    """Return the arguments of an atom that are not fixed constants, a column of codes for each, and the truth."""
     predicate = find_predicate(atom, world.vocabulary)
     here = [
         kinds[term.name] if isinstance(term, Variable) else Kind.unit if kind is Kind.readable else kind
@@ -156,7 +156,7 @@ def atom_facts(
 
 
 def constant_code(term: Term, kind: Kind, world: World) -> int:
-    """Return the code of a constant at a place of some kind."""
+    """Return the code of a constant in the place of a unit, a class or a name."""
     if not isinstance(term, Constant):
         raise rule_error(term.place, f"{term} is not a constant.")
     if kind is Kind.unit:
@@ -167,7 +167,7 @@ def constant_code(term: Term, kind: Kind, world: World) -> int:
 
 
 def _join_units(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
-    """Return units that only Label and Predicted speak of: any unit, or the one that a constant names."""
+    """Join the units that appear only in Label and Predicted: all units, or the one that a constant names."""
     limit = row_limit(rule, world.max_rows)
     for atom in rule.atoms:
         if atom.is_comparison or find_predicate(atom, world.vocabulary).role not in (Role.latent, Role.predicted):
@@ -202,13 +202,13 @@ def _apply_comparisons(rule: Rule, kinds: dict[str, Kind], rows: Relation, world
 
 
 def atom_truth(a: int, bound: BoundRule, world: World, axes: dict[str, Ints]) -> Floats | float:
-    """Return the truth of an observed atom on every row: truth[g], or truth[g, c] where it speaks of an open class.
+    """Return the truth of an observed atom on every row: truth[g], or truth[g, c] if it contains an open class.
 
     Args:
         a: The atom's position among the rule's.
         bound: The rule and its rows.
         world: The facts.
-        axes: The class of each open variable in each of their assignments.
+        axes: axes[name][c], the class of each open variable in assignment c.
     """
     atom, rows = bound.rule.atoms[a], bound.rows
     if a in bound.joined:
@@ -216,17 +216,16 @@ def atom_truth(a: int, bound: BoundRule, world: World, axes: dict[str, Ints]) ->
     places, columns, truth = atom_facts(atom, bound.kinds, rows, world)
     wide = any(isinstance(term, Variable) and term.name in axes for term, _ in places)
     count = len(next(iter(axes.values()))) if wide else 1
-    wanted = [_lookup_codes(term, kind, bound, world=world, axes=axes) for term, kind in places]
-    # Every place is broadcast to [g, c] and flattened, so that one look-up serves all rows and assignments.
-    found = look_up(columns, truth, [np.broadcast_to(part, (rows.size, count)).ravel() for part in wanted])
+    # Look up the codes [g, c] of every argument, flattened
+    wanted = []
+    for term, kind in places:
+        if isinstance(term, Variable):
+            codes = axes[term.name][None, :] if term.name in axes else rows.columns[term.name][:, None]
+        else:
+            codes = np.full((1, 1), constant_code(term, kind, world), dtype=np.int64)
+        wanted.append(np.broadcast_to(codes, (rows.size, count)).ravel())
+    found = look_up(columns, truth, wanted)
     return found.reshape(rows.size, count) if wide else found
-
-
-def _lookup_codes(term: Term, kind: Kind, bound: BoundRule, *, world: World, axes: dict[str, Ints]) -> Ints:
-    """Return the codes to look up at a place by row and assignment: [1, c] for an open class, else [g, 1] or [1, 1]."""
-    if isinstance(term, Variable):
-        return axes[term.name][None, :] if term.name in axes else bound.rows.columns[term.name][:, None]
-    return np.full((1, 1), constant_code(term, kind, world), dtype=np.int64)
 
 
 # Łukasiewicz logic: every rule as a hinge of a linear form.
@@ -240,7 +239,7 @@ def _lookup_codes(term: Term, kind: Kind, bound: BoundRule, *, world: World, axe
 
 @dataclass(frozen=True)
 class Hinge:
-    """A distance max(0, constant + sum of coefficient * atom), which `squared` squares."""
+    """A distance max(0, constant + sum of coefficient * atom), or its square."""
 
     constant: float
     terms: tuple[tuple[float, Atom], ...]
@@ -270,18 +269,18 @@ def _clause(literals: Iterable[Literal], squared: bool) -> Hinge:
     return Hinge(1.0 - negated, tuple((1.0 if part.negated else -1.0, part.atom) for part in parts), squared)
 
 
-# From the rows of a rule to blocks: rows with the same pattern of units and classes share the table of their hinges.
+# Blocks of a rule's rows: rows with the same pattern of units and classes share the table of their hinges.
 #
 # Axes: i unit, k class, g grounding (row), c assignment of the class variables, t labels of the one or two units.
 
 MAX_CELLS = 20_000_000
-"""Maximum number of cells of a table of labellings and class assignments; more means too many classes for the rule."""
+"""Maximum number of cells of a table of labellings and class assignments."""
 
 CRISP = (0.0, 1.0)
 
 
 def build_blocks(bound: BoundRule, world: World) -> Iterator[Block]:
-    """Return blocks of a rule's rows, grouped by coinciding units, their order, and the classes in the rows."""
+    """Yield blocks of a rule's rows, grouped by which units are equal, their order, and the classes in the rows."""
     size = len(world.classes)
     _refuse_large_table(bound, size, size ** len(bound.axes) * max(len(bound.axes), 1))
     # axes[name][c], the class of each open variable in each assignment, as digits of the assignment's number:
@@ -326,21 +325,21 @@ def _evidence(bound: BoundRule, world: World, axes: dict[str, Ints]) -> dict[int
         if bound.rule.weight is None and not np.isin(found[a], CRISP).all():
             raise rule_error(
                 atom.place,
-                f"a hard rule needs evidence that is true or false, and {atom.predicate} holds truth values in "
+                f"a hard rule needs evidence that is true or false, but some truth values of {atom.predicate} are in "
                 f"between. Give the rule a weight.",
             )
     return found
 
 
 def _violable_rows(bound: BoundRule, evidence: dict[int, Floats | float]) -> Ints:
-    """Return the rows that some labelling could violate, going by the observed atoms."""
+    """Return the rows that some labels could violate, given the observed atoms."""
     if not isinstance(bound.rule, LogicalRule):
         return np.arange(bound.rows.size)
     slack: Floats | float = 1.0
     order = [*bound.rule.body, *bound.rule.head]
     for a, truth in evidence.items():
         in_body = a < len(bound.rule.body)
-        # The clause holds the negation of a body's literal, so a true atom there leaves the rule open to violation.
+        # The clause contains the negated literals of the body, so a true atom there makes a violation possible.
         counts_against = order[a].negated != in_body
         part = 1.0 - truth if counts_against else truth
         slack = slack - (part if np.ndim(part) < 2 else np.min(part, axis=1))
@@ -350,7 +349,7 @@ def _violable_rows(bound: BoundRule, evidence: dict[int, Floats | float]) -> Int
 
 
 def _group_by_units(bound: BoundRule, live: Ints, world: World) -> Iterator[tuple[Ints, dict[str, int]]]:
-    """Yield rows by which of their Label units coincide, and whether the earlier of two comes first: slots[column]."""
+    """Group rows by which of their Label units are equal and by the order of two units: rows, slots[column]."""
     names = [column_name(term) for term in label_units(bound.rule, world.vocabulary)]
     columns = [bound.rows.columns[name][live] for name in names]
     first = columns[0] if columns else np.zeros(0, dtype=np.int64)
@@ -376,7 +375,7 @@ def _group_by_units(bound: BoundRule, live: Ints, world: World) -> Iterator[tupl
 
 
 def _group_by_classes(bound: BoundRule, rows: Ints, world: World) -> Iterator[tuple[Ints, dict[str, Ints]]]:
-    """Yield rows by the classes in those of their columns that Label or an open comparison refers to."""
+    """Group rows by the classes in the columns that Label or an open comparison refers to."""
     spoken: set[str] = set()
     for atom in bound.rule.atoms:
         is_open = any(v.name in bound.axes for v in atom.variables())
@@ -408,7 +407,7 @@ def _valid_assignments(bound: BoundRule, world: World, classes: dict[str, Ints])
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _FormBuilder:
-    """What the forms of a block have in common.
+    """Builder of a block, and of the hinges over its rows.
 
     Attributes:
         bound: The rule and all its rows.
@@ -460,7 +459,11 @@ class _FormBuilder:
                     LabelTerm(coefficient, self.slots[column_name(atom.terms[0])], self._classes(atom.terms[1]))
                 )
             elif role is Role.predicted:
-                predicted.append(self._predicted_term(coefficient, atom))
+                name, columns = column_name(atom.terms[0]), self.bound.rows.columns
+                in_row = isinstance(term, Variable) and term.name in columns
+                classes = columns[column_name(term)][self.rows][:, None] if in_row else self._classes(term)
+                on_text = self.bound.kinds.get(name) is Kind.text
+                predicted.append(PredictedTerm(coefficient, on_text, columns[name][self.rows], classes))
             else:
                 truth = self.evidence[self.bound.rule.atoms.index(atom)]
                 part = coefficient * np.asarray(truth if np.ndim(truth) == 0 else np.asarray(truth)[self.rows])
@@ -479,18 +482,10 @@ class _FormBuilder:
         )
 
     def _classes(self, term: Term) -> Ints:
-        """Return classes[c] of a term at a class place."""
+        """Return classes[c] of a term that stands for a class."""
         if isinstance(term, Variable):
             return np.broadcast_to(self.classes[term.name], len(self.valid))
         return np.full(len(self.valid), constant_code(term, Kind.label, self.world))
-
-    def _predicted_term(self, coefficient: float, atom: Atom) -> PredictedTerm:
-        name = column_name(atom.terms[0])
-        on_text = self.bound.kinds.get(name) is Kind.text
-        term = atom.terms[1]
-        in_row = isinstance(term, Variable) and term.name in self.bound.rows.columns
-        classes = self.bound.rows.columns[column_name(term)][self.rows][:, None] if in_row else self._classes(term)
-        return PredictedTerm(coefficient, on_text, self.bound.rows.columns[name][self.rows], classes)
 
     def _table(self, labels: Sequence[LabelTerm]) -> tuple[Floats, Bools]:
         """Return table[t, c], and whether an assignment can be violated at labels t."""
@@ -517,7 +512,7 @@ class GroundRule:
 
     @property
     def count(self) -> int:
-        """Number of groundings, without those that no labelling can violate."""
+        """Number of groundings, without those that no labels can violate."""
         return sum(block.count for block in self.blocks)
 
     @property
@@ -540,10 +535,10 @@ class GroundRules:
         rules: Each rule with its groundings.
         corpus: The items.
         classes: The classes.
-        texts: The derived texts that Predicted asks about, each once: predict on these, in one batch an epoch.
-        asks_units: Whether Predicted asks about the items themselves.
-        notices: Notices about facts that were left out, and the reason.
-        cache: What was computed from the groundings alone, for the next projection.
+        texts: The derived texts in Predicted, each once; they are predicted in one batch per epoch.
+        asks_units: Whether Predicted refers to the items themselves.
+        notices: Notices about facts that were left out, with the reason.
+        cache: Results that depend on the groundings only, for the next projection.
     """
 
     rules: tuple[GroundRule, ...]
@@ -600,14 +595,30 @@ def ground_rules(
         corpus: The items.
         classes: The classes, in the order of the beliefs' columns.
         vocabulary: The predicates; the built-in ones when not given.
-        max_rows: Maximum number of rows of one rule, while it is joined and after. Each costs about 8 bytes a variable.
+        max_rows: Maximum number of rows of one rule, during joins and after. A row needs about 8 bytes per variable.
     """
     words = vocabulary or Vocabulary()
     plain = expand(rules, classes)
     require_valid(plain, classes=classes, vocabulary=words, corpus=corpus)
     world = World(corpus, classes, words, max_rows)
     grounded = tuple(GroundRule(rule, tuple(build_blocks(bind(rule, world), world))) for rule in plain.rules)
-    return _number_texts(GroundRules(grounded, corpus, classes, notices=tuple(world.notices)), world)
+    terms = list(_predicted_terms(grounded))
+
+    # Number the derived texts in Predicted, each once
+    asked = [term.index for term in terms if term.on_text]
+    used = np.unique(np.concatenate(asked)) if asked else np.zeros(0, dtype=np.int64)
+    if len(used):
+        grounded = tuple(
+            replace(rule, blocks=tuple(_renumber_texts(block, used) for block in rule.blocks)) for rule in grounded
+        )
+    return GroundRules(
+        grounded,
+        corpus,
+        classes,
+        texts=tuple(world.derived.texts.gather(used).to_list()),
+        asks_units=any(not term.on_text for term in terms),
+        notices=tuple(world.notices),
+    )
 
 
 def _predicted_terms(rules: Sequence[GroundRule]) -> Iterator[PredictedTerm]:
@@ -615,24 +626,6 @@ def _predicted_terms(rules: Sequence[GroundRule]) -> Iterator[PredictedTerm]:
         for block in rule.blocks:
             for form in (*block.violations, block.applies):
                 yield from form.predicted
-
-
-def _number_texts(ground: GroundRules, world: World) -> GroundRules:
-    """Number the derived texts that Predicted asks about, and note whether it asks about the items themselves."""
-    terms = list(_predicted_terms(ground.rules))
-    asked = [term.index for term in terms if term.on_text]
-    used = np.unique(np.concatenate(asked)) if asked else np.zeros(0, dtype=np.int64)
-    if len(used) == 0:
-        return replace(ground, asks_units=any(not term.on_text for term in terms))
-    rules = tuple(
-        replace(rule, blocks=tuple(_renumber_texts(block, used) for block in rule.blocks)) for rule in ground.rules
-    )
-    return replace(
-        ground,
-        rules=rules,
-        texts=tuple(world.derived.texts.gather(used).to_list()),
-        asks_units=any(not term.on_text for term in terms),
-    )
 
 
 def _renumber_texts(block: Block, used: Ints) -> Block:

@@ -1,14 +1,15 @@
-"""Rules as plain data, to be stored: their text, the tables of facts and the word lists that they use.
+"""Convert rules to plain data that can be saved: their text, and the tables of facts and word lists that they use.
 
-Included files are part of the text. A word list is packed under a name of its own and the rule names it by that, so
-that unpacking needs no file and reads none, whatever the text says. Predicates registered from Python are code and
-cannot be packed: they must be given again when such rules are unpacked.
+Included files become part of the text. Each word list gets a unique name, by which the packed rules refer to it, so
+that unpacking never reads a file. Predicates registered from Python are code and cannot be packed: users must supply
+them again when the rules are unpacked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 import polars as pl
@@ -20,7 +21,6 @@ from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.definition import Kind
 from crowdlogic.rules.predicates.tokens import parse_word_list, word_list_bytes
-from crowdlogic.rules.predicates.vocabulary import Table
 from crowdlogic.rules.syntax import (
     ArithmeticRule,
     Atom,
@@ -40,21 +40,26 @@ TRUTH = "truth"
 
 
 def pack_rules(rules: RuleSet, vocabulary: Vocabulary | None = None) -> PackedRules:
-    """Return rules as plain data. Word lists are read from their files; no other file is.
+    """Return rules as plain data. Only the files of word lists are read.
 
     Args:
-        rules: What was read.
-        vocabulary: The predicates beyond the built-in ones.
+        rules: The rules.
+        vocabulary: Predicates in addition to the built-in ones.
     """
     words = vocabulary or Vocabulary()
     packing = _Packing(words, dict(rules.groups))
     statements = tuple(_rename_lists(one, packing) for one in rules.statements)
-    # Tables are found by their name in small letters, and packed under the name as it was given.
+    # Tables are found by their name in lower case, and packed under the name that was given. A table becomes a frame
+    # with one column per argument, and the truth if it is not always 1.
     tables = {getattr(words.find(name), "name", name): table for name, table in words.tables.items()}
+    frames = {}
+    for name, table in tables.items():
+        columns = {f"{place}": series for place, series in enumerate(table.arguments, start=1)}
+        frames[name] = pl.DataFrame(columns if table.truth is None else {**columns, TRUTH: table.truth})
     return PackedRules(
         text=str(replace(rules, statements=statements, groups=packing.groups)),
         source=rules.source,
-        tables={name: _table_frame(table) for name, table in tables.items()},
+        tables=frames,
         table_sources={name: table.source.name for name, table in tables.items()},
         word_lists=dict(packing.lists.values()),
         functions=used_functions(rules, words),
@@ -62,19 +67,19 @@ def pack_rules(rules: RuleSet, vocabulary: Vocabulary | None = None) -> PackedRu
 
 
 def used_functions(rules: RuleSet, vocabulary: Vocabulary) -> tuple[str, ...]:
-    """Return the predicates of these rules that were registered from Python, and that no file can hold."""
+    """Return the predicates of the rules that were registered from Python and cannot be saved in a file."""
     used = {atom.predicate.casefold() for rule in rules.rules for atom in rule.atoms}
     return tuple(name for name in vocabulary.function_names() if name.casefold() in used)
 
 
 def missing_functions(packed: PackedRules, vocabulary: Vocabulary | None = None) -> list[str]:
-    """Return the predicates that packed rules need and that were registered from Python but are not available."""
+    """Return the predicates from Python that packed rules need and that are not available."""
     words = Vocabulary() if vocabulary is None else vocabulary
     return [name for name in packed.functions if words.find(name) is None]
 
 
 def check_packing(rules: RuleSet, vocabulary: Vocabulary | None = None) -> None:
-    """Raise an error unless packed rules are the same after unpacking, since a run must be able to read its rules."""
+    """Raise an error if rules would change when they are packed and unpacked, as a run does."""
     packed = pack_rules(rules, vocabulary)
     added = None if vocabulary is None else vocabulary.copy()
     try:
@@ -92,8 +97,8 @@ def unpack_rules(
 
     Args:
         packed: The rules as plain data.
-        vocabulary: Predicates to use beside the packed ones, and tables to use in place of packed ones.
-        where: What to call the place that the data came from in messages, such as a folder.
+        vocabulary: Predicates in addition to the packed ones, and tables that replace packed ones.
+        where: Name of the source of the data in messages, such as a folder.
     """
     words = Vocabulary() if vocabulary is None else vocabulary.copy()
     for name, frame in packed.tables.items():
@@ -123,7 +128,7 @@ def unpack_rules(
 
 
 def _named_lists(rules: RuleSet, vocabulary: Vocabulary) -> Iterator[Constant]:
-    """Yield the name of every word list that rules speak of."""
+    """Yield the name of every word list that appears in rules."""
     for atom in (atom for rule in rules.rules for atom in rule.atoms):
         predicate = vocabulary.find(atom.predicate)
         for term, kind in zip(atom.terms, () if predicate is None else predicate.kinds, strict=False):
@@ -133,21 +138,15 @@ def _named_lists(rules: RuleSet, vocabulary: Vocabulary) -> Iterator[Constant]:
                 yield from rules.groups.get(term.name, ())
 
 
-def _table_frame(table: Table) -> pl.DataFrame:
-    """Return facts as a frame: a column per place, and the truth when it is not always 1."""
-    columns = {f"{place}": series for place, series in enumerate(table.arguments, start=1)}
-    return pl.DataFrame(columns if table.truth is None else {**columns, TRUTH: table.truth})
-
-
 @dataclass(eq=False)
 class _Packing:
     """The word lists that are packed.
 
     Attributes:
-        vocabulary: Says at which places a predicate names a word list, and holds lists that came from no file.
-        groups: The groups of the rules, and those of packed names that replace some of them.
-        lists: The packed name and the content of each list, by where it came from (a file, or the vocabulary).
-        stand_ins: The group of packed names for a group as a file in some folder reads it.
+        vocabulary: The predicates, and the word lists that were not read from files.
+        groups: The groups of the rules, and the groups of packed names that replace some of them.
+        lists: The packed name and the content of each list, by its source (a file, or a name in the vocabulary).
+        stand_ins: The name of the group that replaces a group of word lists, by that group and the folder of the rule.
     """
 
     vocabulary: Vocabulary
@@ -156,15 +155,19 @@ class _Packing:
     stand_ins: dict[tuple[str, Path | None], str] = field(default_factory=dict)
 
     def rename(self, term: Term, place: Place) -> Term:
-        """Return a term that names one word list, or a group of them, by packed names."""
+        """Return a term in which the name of a word list, or a group of names, is replaced by packed names."""
         folder = place.folder
         if isinstance(term, Constant):
             return replace(term, value=self.pack(term.value, place))
         if not isinstance(term, GroupName) or term.name not in self.groups:
             return term
         if (term.name, folder) not in self.stand_ins:
-            # A group of its own: the same constants may serve as words elsewhere, or be read from another folder.
-            name = _free_name(f"{term.name}_LISTS", self.groups)
+            # A new group, since the same constants may be words elsewhere, or be read from another folder
+            name = wanted = f"{term.name}_LISTS"
+            for number in count(2):
+                if name not in self.groups:
+                    break
+                name = f"{wanted}_{number}"
             self.groups[name] = tuple(
                 replace(member, value=self.pack(member.value, place)) for member in self.groups[term.name]
             )
@@ -172,7 +175,7 @@ class _Packing:
         return replace(term, name=self.stand_ins[term.name, folder])
 
     def pack(self, value: str, place: Place) -> str:
-        """Take in a word list; its packed name is its own, or a numbered one when that is taken."""
+        """Pack a word list and return its packed name: its own name, with a number if that name is taken."""
         source: Path | str = value if place.folder is None else find_nearby(value, place.folder, place.root)
         if source not in self.lists:
             path = Path(value)
@@ -191,17 +194,8 @@ class _Packing:
         return "".join(f"{word}\n" for word in self.vocabulary.word_lists[source]).encode()
 
 
-def _free_name(name: str, taken: Container[str]) -> str:
-    """Return a name for a group that none has yet."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    return free
-
-
 def _rename_lists(statement: Rule | IncludedSet, packing: _Packing) -> Rule | IncludedSet:
-    """Return the same rule, with the packed names of its word lists."""
+    """Return a rule with its word lists replaced by their packed names."""
     if isinstance(statement, LogicalRule):
         body, head = (
             tuple(replace(literal, atom=_rename_in_atom(literal.atom, packing)) for literal in side)

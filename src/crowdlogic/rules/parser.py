@@ -39,13 +39,13 @@ from crowdlogic.rules.syntax import (
     rule_error,
 )
 
-# Lark's parse tree: which production made a node, its children, and chains that the grammar nests to the left.
+# Nodes of lark's parse tree.
 
 Node: TypeAlias = "Tree[Token] | Token"
 
 
 def kind(node: Node) -> str:
-    """Return which production made a node."""
+    """Return the name of the grammar rule or terminal that matched a node."""
     return str(node.data) if isinstance(node, Tree) else node.type
 
 
@@ -63,10 +63,10 @@ def flatten_chain(node: Node, joint: str) -> list[tuple[str, Node]]:
     return [("", node), *reversed(parts)]
 
 
-# From the parse tree to our syntax tree: clauses, linear forms, and refusals by name.
+# Conversion of lark's parse tree to the syntax tree.
 #
-# The grammar accepts one wide kind of expression; here it becomes a clause (body -> head) or a linear inequality.
-# The walk keeps its own depth and refuses nesting that no person writes, so that no text can exhaust the stack.
+# The grammar accepts a general kind of expression, which is converted to a clause (body -> head) or to a linear
+# inequality. The depth of nesting is limited, so that no text can exhaust the stack.
 
 ESCAPED = {"\\": "\\", "'": "'", '"': '"', "t": "\t", "n": "\n", "r": "\r"}
 
@@ -75,10 +75,10 @@ MAX_DEPTH = 100
 TOO_DEEP = f"parentheses and negations are nested more than {MAX_DEPTH} deep."
 
 MAX_WEIGHT = 1e6
-"""A larger weight is meant as a hard rule."""
+"""Maximum weight, since larger ones are probably meant as hard rules."""
 
 MAX_NUMBER = 1e100
-"""No coefficient is larger; and none is infinite or no number."""
+"""Maximum absolute value of a coefficient; it also excludes infinity and NaN."""
 
 ARITHMETIC = ("sum", "product", "minus", "scaled", "number", "cardinality", "function")
 
@@ -92,7 +92,7 @@ REFUSED_IN_ARITHMETIC = {
     "comparison": "a comparison cannot be used in an arithmetic rule.",
     "bare": "an arithmetic rule consists of atoms and numbers.",
 } | dict.fromkeys(("implication", "disjunction", "conjunction", "negation", "relation"), LOGIC_IN_ARITHMETIC)
-"""Productions that cannot be part of a linear form, and the message."""
+"""Error messages for grammar rules that cannot be part of a linear form."""
 
 Linear: TypeAlias = tuple[list[Summand], float]
 """A linear form: coefficients times atoms, and a constant."""
@@ -106,7 +106,7 @@ def scale(form: Linear, factor: float) -> Linear:
 
 @dataclass(frozen=True)
 class IncludedFile:
-    """Include 'file'."""
+    """Statement that includes another rule file: include 'file'."""
 
     path: str
     place: Place
@@ -114,7 +114,7 @@ class IncludedFile:
 
 @dataclass(frozen=True)
 class GroupDefinition:
-    """$NAME = {'a', 'b'}."""
+    """Definition of a group of constants: $NAME = {'a', 'b'}."""
 
     name: str
     members: tuple[Constant, ...]
@@ -129,10 +129,10 @@ class TreeBuilder:
     """Converter of the parse trees of one source into syntax.
 
     Attributes:
-        source: What to call the text in messages.
+        source: Name of the text in messages.
         lines: Its lines.
-        folder: Where its own files lie, if anywhere.
-        root: What the files that it names must lie in; None for anywhere.
+        folder: Folder of the rule file; None for a text that was not read from a file.
+        root: Folder that must contain all files named in the rules; None for any folder.
     """
 
     source: str
@@ -146,7 +146,7 @@ class TreeBuilder:
         return Place(source=self.source, line=line, column=column, text=text, folder=self.folder, root=self.root)
 
     def end(self) -> Place:
-        """Return the end of the last line that says something."""
+        """Return the end of the last line that is not empty."""
         last = max((n for n, line in enumerate(self.lines, start=1) if line.strip()), default=1)
         return self.place(last, len(self.lines[last - 1].rstrip()) + 1)
 
@@ -156,11 +156,11 @@ class TreeBuilder:
         return self.place(getattr(where, "line", None) or 1, getattr(where, "column", None) or 1)
 
     def error(self, node: Node, what: str) -> RuleError:
-        """Return the error for a node, which points at it."""
+        """Return an error whose message points at a node."""
         return rule_error(self.at(node), what)
 
     def statement(self, tree: Tree[Token]) -> Statement:
-        """Return one statement: a rule, a group, or what it includes."""
+        """Convert one statement: a rule, the definition of a group, or an include."""
         if tree.data == "include":
             return self._include(tree)
         if tree.data != "group":
@@ -204,7 +204,7 @@ class TreeBuilder:
         return replace(rule, insisted=insisted)
 
     def _weight(self, tree: Node) -> tuple[float, bool]:
-        """Return a weight, and whether an exclamation mark after it says that it must be kept."""
+        """Return a weight, and whether an exclamation mark after it marks it as fixed."""
         minus, number, mark = children(tree)
         weight = float(str(number))
         if minus is not None and weight > 0:
@@ -216,12 +216,12 @@ class TreeBuilder:
         return weight, mark is not None
 
     def _expression(self, node: Node, weight: float | None, squared: bool, place: Place) -> Rule:
-        """Return the rule that an expression states: an inequality, or a clause."""
+        """Convert an expression to a rule: an inequality, or a clause."""
         if kind(node) == "relation":
             left, relation, right = children(node)
             if str(relation) in ("<", ">"):
                 raise self.error(relation, f"truth values cannot be compared strictly; write {relation}=.")
-            # Everything moves to the left but for the constant.
+            # Move everything but the constant to the left
             ours, theirs = self._linear(left, 0), scale(self._linear(right, 0), -1.0)
             summands, constant = tuple(ours[0] + theirs[0]), -theirs[1] - ours[1]
             if not summands:
@@ -249,7 +249,7 @@ class TreeBuilder:
     # Clauses.
 
     def _side(self, node: Node, joint: str, where: str, depth: int) -> list[Literal]:
-        """Return the literals of a side: joined by one connective, in parentheses or not."""
+        """Return the literals of one side of a rule, which are joined by one connective; parentheses are ignored."""
         found: list[Literal] = []
         for _, part in flatten_chain(node, joint):
             if kind(part) == "inside" and depth < MAX_DEPTH:
@@ -404,21 +404,21 @@ TERMINALS = {
     "THEN": "'->'",
     "IMPLIED_BY": "'<-'",
 }
-"""What to call a terminal in a message; the others (arithmetic, exponents) are left out so that lists stay short."""
+"""Names of terminals in messages. Others, such as arithmetic operators, are left out to keep the messages short."""
 
 
 MAX_FILES, MAX_INCLUDE_DEPTH = 200, 20
-"""How many times a rule file and what it includes may include files, and how deep."""
+"""Maximum number of included files, and maximum depth of includes."""
 
 
 @dataclass(eq=False)
 class _Reading:
-    """A rule file that is read with all that it includes.
+    """Reader of a rule file and of the files that it includes.
 
     Attributes:
-        root: What files must lie in; None for anywhere.
-        files: Number of files so far.
-        within: The files that are being read: the first one, the one that it includes, and so on.
+        root: Folder that must contain all files; None for any folder.
+        files: Number of included files so far.
+        within: The files that are being read: the first one, a file that it includes, and so on.
     """
 
     root: Path | None
@@ -441,7 +441,7 @@ class _Reading:
                 other = self._include(statement, folder)
                 found.extend(other.statements)
                 for name, members in other.groups.items():
-                    # Groups hold for all files together, so two meanings would change the rules of one of them.
+                    # Groups apply to all files, so a second meaning would change the rules of one of the files
                     if name in groups and set(members) != set(groups[name]):
                         raise rule_error(
                             statement.place,
@@ -486,9 +486,9 @@ def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = N
     """Return the rules in a text.
 
     Args:
-        text: What a rule file would hold.
-        source: What to call the text in messages.
-        folder: Where `include 'file'` and word lists look; without it, files cannot be included.
+        text: Text of a rule file.
+        source: Name of the text in messages.
+        folder: Folder of included files and word lists; without it, files cannot be included.
     """
     return _Reading(folder).assemble(text, source, folder)
 
@@ -516,7 +516,7 @@ def read_rules(path: str | Path, *, allow_outside: bool = False) -> RuleSet:
 
     Args:
         path: The rule file.
-        allow_outside: Whether it may name files (to include, word lists) that are not beside or below it.
+        allow_outside: Whether it may name files (included files, word lists) outside its folder.
     """
     given = Path(path)
     if not os.path.isfile(given):
@@ -529,11 +529,11 @@ MAX_SYNTAX_ERRORS = 20
 
 
 def find_syntax_errors(path: str | Path, *, allow_outside: bool = False) -> list[RuleError]:
-    """Return the syntax errors of a rule file, in its order: each is left out, and the rest is read again.
+    """Return all syntax errors of a rule file in order. After each error, that line is removed and parsing repeated.
 
     Args:
         path: The rule file.
-        allow_outside: Whether it may name files that are not beside or below it.
+        allow_outside: Whether it may name files outside its folder.
     """
     home = Path(path).resolve()
     text = _decode(read_nearby(home), home).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
@@ -548,7 +548,7 @@ def find_syntax_errors(path: str | Path, *, allow_outside: bool = False) -> list
             line = problem.line if isinstance(problem, UnexpectedCharacters) else -1
             if isinstance(problem, UnexpectedToken) and problem.token.type != "$END":
                 line = problem.token.line or -1
-            # a weight that begins its line was not expected because the rule before it is not complete
+            # If a weight at the beginning of a line was not expected, the rule before it is incomplete
             starts = line > 0 and re.fullmatch(r"[\s\d.]*", lines[line - 1][: max(problem.column - 1, 0)]) is not None
             filled = [n for n, one in enumerate(lines, start=1) if one.strip() and (line < 0 or n < line)]
             at = filled[-1] if (line < 0 or starts) and filled else line
@@ -583,8 +583,7 @@ def _statements(text: str, builder: TreeBuilder) -> list[Statement]:
         raise RuleError(
             f"{builder.source}: too long for a rule file: {len(text):,} characters; the maximum is {MAX_LENGTH:,}."
         )
-    # A byte-order mark is how some editors say UTF-8; NUL and other control characters fail in the lexer.
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")  # without a byte-order mark
     builder = replace(builder, lines=text.split("\n"))
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise RuleError(f"{builder.source}: contains a lone surrogate, which is not valid text.")

@@ -1,7 +1,7 @@
-"""Potentials: the penalties of all groundings together, for each unit and each pair of units.
+"""Potentials: the sum of the penalties of all groundings, for each unit and each pair of units.
 
-penalty = sum over rules l and their groundings of w_l (1 - v_l), one slack per grounding ([LNCL] eq. 15); the hard
-rules' violations are held separately, as what is forbidden, so that no strength scales them.
+penalty = sum over rules l and their groundings of w_l (1 - v_l), one slack per grounding ([LNCL] eq. 15). What hard
+rules forbid is stored separately, so that it is not scaled by the strength of the rules.
 
 Axes: i unit, k class, g row, c assignment of the open class variables, t labels of the units of a row (k, or
 k * K + k' for two), e pair of units (edge), n distinct table.
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from crowdlogic.rules.grounding import GroundRule, GroundRules
 
 
-# Blocks of groundings, and their distances to satisfaction for every labelling of their units.
+# Blocks of groundings, and their distances to satisfaction for all labels of their units.
 #
-# A block's rows touch one unit, or two in their order. Its hinges read
+# The rows of a block are about one unit, or about two in order. Its distances are
 #
 #     distance[g, t] = sum over c of max(0, base[g, c] + table[t, c]) ** power
 #
-# where the table holds the part that labels decide (the same for all rows), and the base the evidence of each row.
+# where the table is the part that depends on the labels (the same for all rows), and the base the evidence of each row.
 
 CHUNK = 4_000_000
 """Maximum number of cells of a table that are computed at a time."""
@@ -42,8 +42,8 @@ class Predictions:
     """Predictions of the current classifier.
 
     Attributes:
-        units: units[i, k], on the items themselves; None when no rule asks.
-        texts: texts[n, k], on the derived texts (`GroundRules.texts`); None when no rule asks.
+        units: units[i, k], for the items themselves; None if no rule needs them.
+        texts: texts[n, k], for the derived texts (`GroundRules.texts`); None if no rule needs them.
     """
 
     units: Beliefs | None = None
@@ -57,8 +57,8 @@ class PredictedTerm:
     Attributes:
         coefficient: The coefficient.
         on_text: Whether x is a derived text rather than a unit.
-        index: index[g], which unit or text.
-        classes: classes[c], or classes[g, 1] where the class is in the row.
+        index: index[g], the unit or text of each row.
+        classes: classes[c], or classes[g, 1] if the class is in the row.
     """
 
     coefficient: float
@@ -69,7 +69,7 @@ class PredictedTerm:
 
 @dataclass(frozen=True, eq=False)
 class LabelTerm:
-    """A coefficient times Label(unit, c): which of the block's units, and classes[c]."""
+    """A coefficient times Label(unit, c): the number of the unit in the block (its slot), and classes[c]."""
 
     coefficient: float
     slot: int
@@ -82,10 +82,10 @@ class Form:
 
     Attributes:
         table: table[t, c], the part that depends on the labels.
-        counted: counted[t, c], whether the assignment can be violated at those labels at all.
+        counted: counted[t, c], whether an assignment of the class variables can be violated at labels t.
         base: base (one for all rows), base[g] or base[g, c], the part that depends on observed evidence.
         predicted: The part that depends on the classifier.
-        labels: The terms that the table is made of.
+        labels: The terms that are summed in the table.
         squared: Whether the distance is squared.
     """
 
@@ -108,7 +108,7 @@ class Block:
 
     Attributes:
         first: first[g], the unit, or the earlier of the two.
-        second: second[g], the later unit; None when there is one.
+        second: second[g], the later unit; None for rows with a single unit.
         violations: The hinges whose sum is the distance to satisfaction.
         applies: Truth of the body.
         valid: valid[c], the assignments of open class variables that the comparisons allow.
@@ -127,13 +127,13 @@ class Block:
 
     @property
     def is_static(self) -> bool:
-        """Whether its distances are the same whatever the classifier says."""
+        """Whether its distances do not depend on the classifier."""
         return all(form.is_static for form in self.violations)
 
 
 @dataclass(frozen=True, eq=False)
 class DistanceTable:
-    """Distances: table[n, t], and which[g] of them holds for each row; None when the first does for all."""
+    """Distances: table[n, t], and which[g], the row of the table for each row of the block (None: always the first)."""
 
     table: Floats
     which: Ints | None
@@ -144,7 +144,7 @@ class DistanceTable:
 
 
 def distances(block: Block, predictions: Predictions) -> DistanceTable:
-    """Return the distance to satisfaction of each row at each labelling of its units."""
+    """Return the distance to satisfaction of each row for all labels of its units."""
     parts = [tabulate(form, predictions) for form in block.violations]
     if len(parts) == 1:
         return parts[0]
@@ -155,7 +155,7 @@ def distances(block: Block, predictions: Predictions) -> DistanceTable:
 
 
 def tabulate(form: Form, predictions: Predictions) -> DistanceTable:
-    """Return a hinge for every row and labelling. Rows with the same evidence share a row of the table."""
+    """Return a hinge for every row and all labels. Rows with the same evidence share a row of the table."""
     base = evidence(form, predictions)
     if base.ndim == 0:
         return DistanceTable(_hinges(form, base.reshape(1, 1)), None)
@@ -200,7 +200,7 @@ def _hinges(form: Form, base: Floats) -> Floats:
 
 
 def soft_distances(block: Block, truth: Beliefs, predictions: Predictions) -> Floats:
-    """Return distance[g, c] where Label(i, k) itself has the truth truth[i, k], as in PSL, rather than 0 or 1."""
+    """Return distance[g, c] for labels whose truth values truth[i, k] lie between 0 and 1, as in PSL."""
     units = (block.first, block.second if block.second is not None else block.first)
     total = np.zeros((len(block.first), len(block.valid)))
     for form in block.violations:
@@ -217,7 +217,7 @@ MAX_CELLS = 400_000_000
 """Maximum number of entries in the tables of all pairs: 3 GB."""
 
 SMALL_RANGE = 1 << 22
-"""Codes below this are renumbered by marking them in an array, which is quicker than sorting them."""
+"""Codes below this are renumbered by marking them in an array, which is faster than sorting them."""
 
 
 class PerUnit(StrEnum):
@@ -226,11 +226,11 @@ class PerUnit(StrEnum):
     sum = "sum"
     """Every grounding counts fully."""
     mean = "mean"
-    """A grounding counts 1 / (the groundings of its rule at its unit; at the busier one of two)."""
+    """A grounding counts 1 / n, where its rule has n groundings at the unit (of two units, at the one with more)."""
 
 
 def check_per_unit(per_unit: PerUnit | str) -> PerUnit:
-    """Return how groundings add up, by name."""
+    """Return the way to combine groundings with a given name."""
     if per_unit not in list(PerUnit):
         raise OptionError(f"per_unit must be sum or mean; got {per_unit!r}.")
     return PerUnit(per_unit)
@@ -276,9 +276,9 @@ class Potentials:
     pairs: Pairs | None
 
     def apply(self, log_beliefs: Floats, strength: float) -> Floats:
-        """Return log[i, k], log beliefs with the potentials of single units added. Most rules touch few units alone."""
+        """Return log[i, k], the log beliefs plus the log potentials of single units."""
         log = log_beliefs.copy()
-        rows = np.flatnonzero(self.touched)
+        rows = np.flatnonzero(self.touched)  # often few
         log[rows] = np.where(self.forbidden[rows], LOG_ZERO, log[rows] - strength * self.penalty[rows])
         return log
 
@@ -289,13 +289,13 @@ def potentials(
     """Add up the penalties of the groundings of all rules.
 
     Args:
-        ground: The rules, grounded.
-        predictions: What the classifier says, where rules ask.
-        per_unit: Whether the groundings of a rule add up at a unit, or are averaged.
+        ground: The grounded rules.
+        predictions: Predictions of the classifier, for rules that use them.
+        per_unit: Whether the groundings of a rule at a unit are summed or averaged.
     """
     mode, answers = check_per_unit(per_unit), predictions or Predictions()
     if mode not in ground.cache:
-        # What does not depend on the classifier is added up once, and reused in the next epoch.
+        # The part that does not depend on the classifier is computed once and reused in the next epoch
         shape = (ground.corpus.n_units, len(ground.classes))
         nothing = Potentials(np.zeros(shape), np.zeros(shape, dtype=bool), np.zeros(shape[0], dtype=bool), None)
         ground.cache[mode] = _add_rules(nothing, ground, answers, mode, static=True)
@@ -308,7 +308,16 @@ def _add_rules(
 ) -> Potentials:
     """Return the potentials with the static blocks of every rule added, or with those that depend on the classifier."""
     penalty, forbidden, touched = base.penalty.copy(), base.forbidden.copy(), base.touched.copy()
-    pairs = [] if base.pairs is None else [_pairs_contribution(base.pairs)]
+    pairs = []
+    if base.pairs is not None:
+        part = _Contribution(
+            first=base.pairs.first,
+            second=base.pairs.second,
+            penalty=base.pairs.penalty.reshape(len(base.pairs.penalty), -1),
+            forbidden=base.pairs.forbidden.reshape(len(base.pairs.penalty), -1),
+            which=base.pairs.which,
+        )
+        pairs.append(part)
     for rule in ground.rules:
         share = _grounding_shares(rule, len(penalty)) if mode is PerUnit.mean else None
         for block in rule.blocks:
@@ -325,7 +334,7 @@ def _add_rules(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Contribution:
-    """Return the contribution of one block: penalty[n, t] (times the weight), forbidden[n, t], and which[g]."""
+    """Contribution of one block: penalty[n, t] (times the weight), forbidden[n, t], and which[g]."""
 
     first: Ints
     second: Ints | None
@@ -334,19 +343,8 @@ class _Contribution:
     which: Ints | None
 
 
-def _pairs_contribution(pairs: Pairs) -> _Contribution:
-    flat = (len(pairs.penalty), -1)
-    return _Contribution(
-        first=pairs.first,
-        second=pairs.second,
-        penalty=pairs.penalty.reshape(flat),
-        forbidden=pairs.forbidden.reshape(flat),
-        which=pairs.which,
-    )
-
-
 def _grounding_shares(rule: GroundRule, n_units: int) -> Floats:
-    """Return share[i], 1 / the groundings of a rule at unit i."""
+    """Return share[i] = 1 / (number of groundings of a rule at unit i)."""
     counts = np.zeros(n_units)
     for block in rule.blocks:
         for column in (block.first, block.second):
@@ -362,9 +360,13 @@ def _contribution(rule: GroundRule, block: Block, found: DistanceTable, share: F
             first=block.first, second=block.second, penalty=np.zeros_like(table), forbidden=table > 1e-12, which=which
         )
     if share is not None:
-        # At a pair, the busier unit decides: the smaller of the two shares.
+        # Of two units, the one with more groundings decides, which has the smaller share
         ours = share[block.first] if block.second is None else np.minimum(share[block.first], share[block.second])
-        table, which = _scale_tables(table, which, ours)
+        # A row is coded by its table and its factor; rows with the same code have the same product
+        factors, of_row = np.unique(ours, return_inverse=True)
+        code = of_row if which is None else which * len(factors) + of_row
+        distinct, which = np.unique(code, return_inverse=True)
+        table = table[distinct // len(factors)] * factors[distinct % len(factors), None]
     return _Contribution(
         first=block.first,
         second=block.second,
@@ -374,17 +376,8 @@ def _contribution(rule: GroundRule, block: Block, found: DistanceTable, share: F
     )
 
 
-def _scale_tables(table: Floats, which: Ints | None, factor: Floats) -> tuple[Floats, Ints | None]:
-    """Return the tables times a factor of each row, one for each distinct product."""
-    # A row is coded by its table and its factor; rows with the same code share a product.
-    factors, of_row = np.unique(factor, return_inverse=True)
-    code = of_row if which is None else which * len(factors) + of_row
-    distinct, renumbered = np.unique(code, return_inverse=True)
-    return table[distinct // len(factors)] * factors[distinct % len(factors), None], renumbered
-
-
 def _add_units(part: _Contribution, penalty: Floats, forbidden: Bools) -> None:
-    """Add a block of one unit per row. Many rows may touch one unit, so they are counted, class by class if need be."""
+    """Add a block with one unit per row to the penalties in place. Several rows may be about the same unit."""
     n_units = len(penalty)
     if part.which is None and _is_increasing(part.first):
         penalty[part.first] += part.penalty
@@ -403,38 +396,41 @@ def _add_units(part: _Contribution, penalty: Floats, forbidden: Bools) -> None:
 
 def combine_pairs(parts: Sequence[_Contribution], n_units: int, size: int) -> Pairs:
     """Return one table for each pair of units: the sum of the tables of every block."""
-    first, second, edges = _edges(parts, n_units)
-    total = _Total.empty(len(first), size)
-    for part, edge in zip(parts, edges, strict=True):
-        total = total.plus(*_merge_repeated_pairs(part, edge))
-    shape = (len(total.penalty), size, size)
-    return Pairs(
-        first=first,
-        second=second,
-        penalty=total.penalty.reshape(shape),
-        forbidden=total.forbidden.reshape(shape),
-        which=total.which,
-    )
-
-
-def _edges(parts: Sequence[_Contribution], n_units: int) -> tuple[Ints, Ints, list[Ints]]:
-    """Return the distinct pairs in the order of their units, and the pair of every row of every block."""
-    keys = [part.first * np.int64(n_units) + _second(part) for part in parts]
+    # The distinct pairs in the order of their units, and the pair of every row of every block
+    keys = [part.first * np.int64(n_units) + part.second for part in parts if part.second is not None]
     if all(len(key) == len(keys[0]) and (key == keys[0]).all() for key in keys[1:]) and _is_increasing(keys[0]):
-        return parts[0].first, _second(parts[0]), [np.arange(len(keys[0]))] * len(keys)
-    distinct = np.unique(np.concatenate(keys))
-    return distinct // n_units, distinct % n_units, [np.searchsorted(distinct, key) for key in keys]
+        pairs, edges = keys[0], [np.arange(len(keys[0]))] * len(keys)
+    else:
+        pairs = np.unique(np.concatenate(keys))
+        edges = [np.searchsorted(pairs, key) for key in keys]
+
+    # penalty[n, t], forbidden[n, t]: the sums so far; pairs with the same history of tables share a number which[e]
+    penalty, forbidden = np.zeros((1, size * size)), np.zeros((1, size * size), dtype=bool)
+    nothing, which = np.zeros((1, size * size)), np.zeros(len(pairs), dtype=np.int64)
+    for part, rows in zip(parts, edges, strict=True):
+        edge, more_penalty, more_forbidden, added_which = _merge_repeated_pairs(part, rows)
+        # A pair's new table is the pair (old table, added table); 0 means no added table.
+        added = np.zeros(len(pairs), dtype=np.int64)
+        added[edge] = added_which + 1
+        span = len(more_penalty) + 1
+        distinct, which = renumber(which * span + added, len(penalty) * span)
+        old, new = distinct // span, distinct % span
+        _refuse_large_tables(len(distinct) * size * size)
+        penalty = penalty[old] + np.concatenate([nothing, more_penalty])[new]
+        forbidden = forbidden[old] | np.concatenate([nothing > 0, more_forbidden])[new]
+    shape = (len(penalty), size, size)
+    return Pairs(
+        first=pairs // n_units,
+        second=pairs % n_units,
+        penalty=penalty.reshape(shape),
+        forbidden=forbidden.reshape(shape),
+        which=which,
+    )
 
 
 def _is_increasing(values: Ints) -> bool:
     """Return whether each value is larger than the one before it, so that none is repeated."""
     return bool((values[1:] > values[:-1]).all())
-
-
-def _second(part: _Contribution) -> Ints:
-    if part.second is None:
-        raise RuleError("a block of one unit per row is not a block of pairs.")
-    return part.second
 
 
 def _merge_repeated_pairs(part: _Contribution, edge: Ints) -> tuple[Ints, Floats, Bools, Ints]:
@@ -456,40 +452,8 @@ def _merge_repeated_pairs(part: _Contribution, edge: Ints) -> tuple[Ints, Floats
 def _refuse_large_tables(cells: int) -> None:
     if cells > MAX_CELLS:
         raise RuleError(
-            f"The tables of all pairs of units would hold {cells:,} numbers, and the limit is {MAX_CELLS:,}. Use "
-            f"crisp facts (truth 0 or 1), which share tables, or fewer pairs."
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Total:
-    """The sum so far: pairs with the same history of tables share a number."""
-
-    penalty: Floats
-    forbidden: Bools
-    which: Ints
-
-    @staticmethod
-    def empty(n_edges: int, size: int) -> _Total:
-        """No penalty on any pair."""
-        return _Total(
-            np.zeros((1, size * size)), np.zeros((1, size * size), dtype=bool), np.zeros(n_edges, dtype=np.int64)
-        )
-
-    def plus(self, edge: Ints, penalty: Floats, forbidden: Bools, which: Ints) -> _Total:
-        """Add tables to some pairs, each at most once."""
-        # A pair's new table is the pair (old table, added table); 0 means no added table.
-        added = np.zeros(len(self.which), dtype=np.int64)
-        added[edge] = which + 1
-        span = len(penalty) + 1
-        distinct, renumbered = renumber(self.which * span + added, len(self.penalty) * span)
-        old, new = distinct // span, distinct % span
-        _refuse_large_tables(len(distinct) * penalty.shape[1])
-        nothing = np.zeros((1, penalty.shape[1]))
-        return _Total(
-            self.penalty[old] + np.concatenate([nothing, penalty])[new],
-            self.forbidden[old] | np.concatenate([nothing > 0, forbidden])[new],
-            renumbered,
+            f"The tables of all pairs of units would have {cells:,} cells, and the limit is {MAX_CELLS:,}. Use "
+            f"facts with truth 0 or 1, which share tables, or fewer pairs."
         )
 
 

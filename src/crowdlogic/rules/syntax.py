@@ -1,4 +1,4 @@
-"""The syntax tree of a rule file: what was written, and where. Every node prints as the text it came from would read.
+"""The syntax tree of a rule file, with the position of each part. `str` converts a node back to the text of a rule.
 
 [PSL] Bach, Broecheler, Huang, Getoor 2017, "Hinge-loss Markov random fields and probabilistic soft logic".
 """
@@ -33,12 +33,12 @@ class Place:
     """A line and a column of a source, with the line's text.
 
     Attributes:
-        source: The file's name, or what to call a text that came from no file.
+        source: Name of the file, or a description of a text that was not read from a file.
         line: Counted from 1.
         column: Counted from 1.
         text: The whole line.
-        folder: Where the source's own files lie; None for a text that came from no file.
-        root: What the files that it names must lie in; None for anywhere.
+        folder: Folder of the rule file; None for a text that was not read from a file.
+        root: Folder that must contain all files named in the rules; None for any folder.
     """
 
     source: str
@@ -49,13 +49,13 @@ class Place:
     root: Path | None = None
 
     def message(self, what: str) -> str:
-        """Return the message with its place in front, and the line with a caret below."""
+        """Return a message of two parts: the position and the message, then the line with a caret below."""
         return f"{self}: {shorten_message(what)}\n{self.caret()}"
 
     def caret(self) -> str:
-        """Return the line, and a caret under the column. What cannot be printed shows as a space, to keep columns true.
+        """Return the line with a caret under the column; of a long line, only the part around the column.
 
-        Of a long line, what is around the column.
+        Characters that cannot be printed are replaced by spaces, so that the caret is under the right character.
         """
         first = max(0, self.column - 1 - SHOWN // 2) if len(self.text) > SHOWN else 0
         part = self.text[first : first + SHOWN]
@@ -69,7 +69,7 @@ class Place:
 
 
 def rule_error(place: Place, what: str) -> RuleError:
-    """Return the error for something at a place."""
+    """Return an error whose message points at a place in the rules."""
     return RuleError(place.message(what))
 
 
@@ -80,7 +80,7 @@ ESCAPES = {"\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
 def quote(value: str) -> str:
-    """Return a constant as a rule file has it."""
+    """Return a constant in quotes, as it is written in a rule file."""
     return f"'{''.join(ESCAPES.get(character, character) for character in value)}'"
 
 
@@ -177,7 +177,7 @@ class LogicalRule:
 
     @property
     def literals(self) -> tuple[Literal, ...]:
-        """The literals of the clause that the rule is: the body's, negated, and the head's."""
+        """The literals of the rule as a disjunction: the negated literals of the body, and those of the head."""
         return tuple(Literal(literal.atom, not literal.negated) for literal in self.body) + self.head
 
     @property
@@ -192,7 +192,12 @@ class LogicalRule:
             body, head = body[:-1], (opposite(body[-1]),)
         shown = " | ".join(map(str, head))
         text = f"{' & '.join(map(str, body))} -> {shown}" if body else shown
-        return _with_weight(self, text)
+        return with_weight(self, f"{text} ^2" if self.squared else text)
+
+
+def with_weight(statement: Rule | IncludedSet, text: str) -> str:
+    """Return the text of a statement with its weight in front, or a full stop at the end if it is hard."""
+    return f"{text} ." if statement.weight is None else f"{statement.weight!r}{'!' * statement.insisted}: {text}"
 
 
 def opposite(comparison: Literal) -> Literal:
@@ -242,16 +247,11 @@ class ArithmeticRule:
         )
         if left.startswith("-"):  # it would be taken for a difference, together with the rule before it
             left = f"0.0 + {left}"
-        return _with_weight(self, f"{left} {self.relation} {self.constant!r}")
+        text = f"{left} {self.relation} {self.constant!r}"
+        return with_weight(self, f"{text} ^2" if self.squared else text)
 
 
 Rule: TypeAlias = LogicalRule | ArithmeticRule
-
-
-def _with_weight(rule: Rule, text: str) -> str:
-    if rule.weight is None:
-        return f"{text} ."
-    return f"{rule.weight!r}{'!' * rule.insisted}: {text}{' ^2' if rule.squared else ''}"
 
 
 @dataclass(frozen=True)
@@ -259,8 +259,8 @@ class IncludedSet:
     """A ready-made rule set, included by name: include bio('PER').
 
     Attributes:
-        name: Which one.
-        arguments: What stands in the parentheses.
+        name: Name of the set.
+        arguments: Constants in the parentheses.
         weight: The weight of its rules; None for hard rules.
         place: Its place in the file.
         insisted: Whether its rules keep their weight even if labels contradict them.
@@ -274,18 +274,17 @@ class IncludedSet:
 
     def __str__(self) -> str:
         arguments = ", ".join(str(Constant(value, self.place)) for value in self.arguments)
-        text = f"include {self.name}{f'({arguments})' if arguments else ''}"
-        return f"{text} ." if self.weight is None else f"{self.weight!r}{'!' * self.insisted}: {text}"
+        return with_weight(self, f"include {self.name}{f'({arguments})' if arguments else ''}")
 
 
 @dataclass(frozen=True)
 class RuleSet:
-    """The rules of a file and of what it includes, in the order of the file.
+    """The rules of a file and of the files that it includes, in order.
 
     Attributes:
-        statements: Rules, and ready-made sets that wait for the classes.
-        groups: The constants behind each group's name.
-        source: The file's name.
+        statements: Rules, and ready-made rule sets, which are expanded when the classes are known.
+        groups: The constants of each group, by the name of the group.
+        source: Name of the file.
     """
 
     statements: tuple[Rule | IncludedSet, ...]
@@ -294,7 +293,7 @@ class RuleSet:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that are written out; `expand` writes out the ready-made ones too."""
+        """The rules without ready-made sets, which `expand` converts to rules."""
         return tuple(item for item in self.statements if not isinstance(item, IncludedSet))
 
     def __len__(self) -> int:
@@ -317,7 +316,7 @@ def find_nearby(name: str, folder: Path, root: Path | None) -> Path:
     Args:
         name: The file as the rule file names it.
         folder: The folder of the rule file.
-        root: What the file must lie in, links followed; None for anywhere.
+        root: Folder that must contain the file after links are followed; None for any folder.
     """
     try:
         path = (folder / name).resolve()
@@ -332,7 +331,7 @@ def find_nearby(name: str, folder: Path, root: Path | None) -> Path:
 
 
 def read_nearby(path: Path) -> bytes:
-    """Return the content of a file that a rule file names; the error for an unreadable file reveals no content."""
+    """Return the content of a file that a rule file names. Error messages do not reveal any of the content."""
     try:
         with open_regular(path) as file:
             return file.read()

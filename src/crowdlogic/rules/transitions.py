@@ -1,4 +1,4 @@
-"""A table of transitions: how likely a tag is next to the tag before it. It serves chains beside rules.
+"""Table of transitions: how likely each tag is after the tag before it. It can be used in addition to rules.
 
 The potential of a transition is strength * log p, as in the authors' program for named entities (strength 0.1).
 Axes: k previous tag, k' tag, i unit.
@@ -15,7 +15,7 @@ import numpy as np
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
-from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, TagSet, is_span_tag_set, parse_tags, sequence_starts
+from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, is_span_tag_set, parse_tags, sequence_starts
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
@@ -34,7 +34,7 @@ class TransitionTable:
         probability: probability[k, k'], of tag k' after tag k.
         start: start[k], of a sequence that begins with tag k.
         strength: Factor of the logs.
-        floor: What a smaller probability counts as; 0 makes it impossible.
+        floor: Minimum probability, which replaces smaller ones; 0 makes transitions impossible.
     """
 
     classes: Classes
@@ -55,7 +55,7 @@ class TransitionTable:
                 raise OptionError("The probabilities of a transition table must lie between 0 and 1.")
 
     def over(self, classes: Classes) -> TransitionTable:
-        """Return the same table over more classes, or in another order; unlisted pairs are nearly impossible."""
+        """Return the table over more classes, or in another order of classes; new pairs are nearly impossible."""
         position = {str(name): k for k, name in enumerate(classes)}
         at = np.array([_code(name, position) for name in self.classes])
         probability, start = np.zeros((len(classes), len(classes))), np.zeros(len(classes))
@@ -88,7 +88,7 @@ def transition_table(
         classes: The tags, in the order of the beliefs' columns.
         start: The probability of each tag at the beginning of a sequence; uniform when not given.
         strength: Factor of the logs.
-        floor: What a smaller or unlisted probability counts as.
+        floor: Minimum probability, which replaces smaller or unlisted ones.
     """
     position = {str(name): k for k, name in enumerate(classes)}
     probability = np.zeros((len(classes), len(classes)))
@@ -118,17 +118,17 @@ def estimate_transitions(
     strength: float = 0.1,
     floor: float = FLOOR,
 ) -> TransitionTable:
-    """Return sample statistics: how often tag k' follows k under the beliefs, taken as independent.
+    """Estimate how often tag k' follows tag k under the beliefs, which are treated as independent.
 
     Args:
         beliefs: q[i, k]; a majority vote or a posterior.
         offsets: Where each sequence begins.
         classes: The tags.
         smoothing: Added to every count.
-        given: What the probabilities are conditional on: the `previous` tag, or the `current` one, as in the table
-            of the authors' program.
+        given: Whether the probabilities are conditional on the `previous` tag, or on the `current` one, as in the
+            authors' program.
         strength: Factor of the logs.
-        floor: What a smaller probability counts as.
+        floor: Minimum probability, which replaces smaller ones.
     """
     if given not in ("previous", "current"):
         raise OptionError(f"given must be previous or current; got {given!r}.")
@@ -165,9 +165,8 @@ def conll_transitions(classes: Classes, *, strength: float = 0.1) -> TransitionT
 
 # The grammar of span tags: which ready-made rule set a tag set obeys, if any.
 #
-# In BIO an I- tag follows a B- or I- tag of its type; in BIOES (or BILOU) spans also end with a tag of their own.
-# Tags in
-# which an I- may begin a span (IOB1, or I- and O alone) have no such grammar.
+# In BIO an I- tag follows a B- or I- tag of its type; in BIOES (or BILOU) the last token of a span also has a special
+# tag. Tags in which an I- may begin a span (IOB1, or I- and O alone) have no such grammar.
 #
 # Axes: n label, sorted by annotator and unit.
 
@@ -175,7 +174,7 @@ GRAMMARS = ("bio", "bioes")
 """The ready-made rule sets that are grammars of tags."""
 
 BEGINS_SHARE = 0.5
-"""Where more I- tags than this share begin a span, they are not meant to follow a B- tag."""
+"""If more than this share of I- tags begin a span, the tags do not follow a grammar."""
 
 
 def find_grammar(labels: CrowdLabels) -> str | None:
@@ -185,20 +184,19 @@ def find_grammar(labels: CrowdLabels) -> str | None:
     tags = parse_tags(labels.classes)
     begins = {int(kind) for prefix, kind in zip(tags.prefix, tags.kind, strict=True) if prefix == BEGIN}
     inner = {int(kind) for prefix, kind in zip(tags.prefix, tags.kind, strict=True) if prefix in (INSIDE, END)}
-    if not inner or not inner <= begins or _share_of_beginnings(labels, tags) > BEGINS_SHARE:
+    if not inner or not inner <= begins:
         return None
-    return "bioes" if np.isin(tags.prefix, (END, SINGLE)).any() else "bio"
 
-
-def _share_of_beginnings(labels: CrowdLabels, tags: TagSet) -> float:
-    """Return the share of I- tags that do not follow a tag of their type by the same annotator."""
+    # The share of I- tags that do not follow a tag of their type by the same annotator
     order = np.lexsort((labels.unit, labels.annotator))
     annotator, unit, code = labels.annotator[order], labels.unit[order], labels.label[order]
     item, kind = labels.item_of_unit[unit], tags.kind[code]
     follows = np.zeros(len(order), dtype=bool)
     follows[1:] = (np.diff(annotator) == 0) & (np.diff(unit) == 1) & (np.diff(item) == 0) & (kind[1:] == kind[:-1])
     inside = tags.prefix[code] == INSIDE
-    return float((inside & ~follows).sum() / max(int(inside.sum()), 1))
+    if (inside & ~follows).sum() / max(int(inside.sum()), 1) > BEGINS_SHARE:
+        return None
+    return "bioes" if np.isin(tags.prefix, (END, SINGLE)).any() else "bio"
 
 
 def includes_grammar(rules: RuleSet) -> bool:

@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 
 from crowdlogic.errors import RuleError
-from crowdlogic.rules.predicates import text as patterns
-from crowdlogic.rules.predicates.text import after, check_size, contains, expanded_size, in_portions, matches
+from crowdlogic.rules.predicates import patterns
+from crowdlogic.rules.predicates.contrast_clauses import after, contains
+from crowdlogic.rules.predicates.patterns import check_size, expanded_size, in_portions, matches
 
 
 @pytest.mark.parametrize(

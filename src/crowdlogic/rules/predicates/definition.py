@@ -53,13 +53,13 @@ class Role(StrEnum):
 
 
 FIXED = (Kind.word, Kind.pattern, Kind.file)
-"""Places that take a quoted constant and nothing else."""
+"""Kinds of arguments that must be quoted constants."""
 
 TruthFunction: TypeAlias = Callable[..., Sequence[float | bool] | np.ndarray[Any, Any]]
-"""Truth values in [0, 1] for texts: f(texts, *constants)."""
+"""Function f(texts, *constants) that returns a truth value in [0, 1] for each text."""
 
 TextFunction: TypeAlias = Callable[..., Sequence[str | None]]
-"""A text for each text, None where there is none: f(texts, *constants)."""
+"""Function f(texts, *constants) that derives a text from each text, or None."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,13 +72,13 @@ class Facts:
 
 @dataclass(frozen=True, kw_only=True)
 class Predicate:
-    """A predicate.
+    """A predicate that rules can use.
 
     Attributes:
-        name: As it is written.
+        name: Name of the predicate in rules.
         kinds: The kind of each argument.
         role: Where the truth comes from.
-        units: Whether it is about documents, tokens, or either (None).
+        units: The items that it applies to: documents, tokens, or both (None).
         function: Function that computes its facts; None if none are computed.
         example: An atom of it, for documentation.
         meaning: Meaning of that atom, for documentation.

@@ -16,7 +16,7 @@ from crowdlogic.numerics.arrays import Floats
 from crowdlogic.rules.predicates.definition import Facts, Kind, Role, documented
 
 BLOCK = 20_000_000
-"""Number of distances that are held at a time."""
+"""Maximum number of distances in memory at a time."""
 
 
 def above_facts(corpus: Corpus, _: int, name: str, threshold: str) -> Facts:
@@ -60,7 +60,7 @@ def _dense(corpus: Corpus) -> Floats:
 
 
 def _feature(corpus: Corpus, name: str) -> Floats:
-    """Return the feature of a name; of features without names, by its number from 0."""
+    """Return the values of the named feature. Features without names are called 0, 1, 2, ..."""
     x = _dense(corpus)
     names = corpus.feature_names or tuple(map(str, range(x.shape[1])))
     if name not in names:

@@ -39,7 +39,7 @@ SHAPE = documented(
 )
 
 
-# Word lists: files with a word a line, or lists that the vocabulary holds.
+# Word lists: files with one word per line, or lists in the vocabulary.
 
 
 def in_list(texts: pl.Series, words: tuple[str, ...]) -> pl.Series:
@@ -48,12 +48,12 @@ def in_list(texts: pl.Series, words: tuple[str, ...]) -> pl.Series:
 
 
 def read_word_list(path: Path) -> tuple[str, ...]:
-    """Return the words of a file, a word a line; read again when the file has changed."""
+    """Return the words of a file with one word per line. The file is read again if it has changed."""
     return parse_word_list(_read(path, _state(path)), path.name)
 
 
 def word_list_bytes(path: Path) -> bytes:
-    """Return a word list as its file has it."""
+    """Return the content of a file with a word list, after checking that it can be parsed."""
     content = _read(path, _state(path))
     parse_word_list(content, path.name)
     return content

@@ -1,8 +1,5 @@
 """The vocabulary of rules: the predicates of the registry, and those that are added from Python.
 
-Four sources: the latent Label, the structure of sequences, tables of observed facts, and functions of the text; and
-Predicted, the current classifier's prediction.
-
     vocabulary = Vocabulary()
     vocabulary.table("Similar", frame)               # columns: two items, and truth when it is not always 1
 
@@ -10,7 +7,7 @@ Predicted, the current classifier's prediction.
     def shouting(texts):
         return [sum(c.isupper() for c in text) / max(len(text), 1) for text in texts]
 
-A rule file can only name what is here; it cannot define or run anything.
+A rule file can use predicates of the vocabulary only; it cannot define predicates or run code.
 """
 
 from __future__ import annotations
@@ -52,7 +49,7 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self._added: dict[str, Predicate] = {}
-        self._registered: dict[str, Predicate] = {}  # those of the registry that were used
+        self._registered: dict[str, Predicate] = {}  # predicates of the registry that were used so far
         self.tables: dict[str, Table] = {}
         self.word_lists: dict[str, tuple[str, ...]] = {}
 
@@ -73,7 +70,7 @@ class Vocabulary:
         return self
 
     def word_list(self, name: str, words: Iterable[str]) -> Vocabulary:
-        """Add a word list, for rules that come from no file: InList(T, 'name').
+        """Add a word list for rules that were not read from a file: InList(T, 'name').
 
         Args:
             name: Name in rules.
@@ -87,7 +84,7 @@ class Vocabulary:
 
         Args:
             name: Name in rules: Name(S), or Name(S, 'constant') with constants.
-            constants: How many quoted constants follow the text.
+            constants: Number of quoted constants after the text.
         """
 
         def register(function: TruthFunction) -> TruthFunction:
@@ -101,7 +98,7 @@ class Vocabulary:
 
         Args:
             name: Name in rules: Name(S, B), or Name(S, 'constant', B) with constants.
-            constants: How many quoted constants come between.
+            constants: Number of quoted constants between the two texts.
         """
 
         def register(function: TextFunction) -> TextFunction:
@@ -141,11 +138,11 @@ class Vocabulary:
         return self._added.get(key) or self._registered.get(key)
 
     def function_names(self) -> tuple[str, ...]:
-        """Return the predicates that were registered from Python, and that no file can hold."""
+        """Return the names of the predicates that were registered from Python and cannot be saved in a file."""
         return tuple(one.name for one in self._added.values() if one.role is Role.function)
 
     def hint(self, name: str) -> str:
-        """Return the nearest known name, as a question, or nothing."""
+        """Return a question that suggests the nearest known name; empty if no name is similar."""
         return did_you_mean(name, [*PREDICATES, *(one.name for one in self._added.values())])
 
     def _add(self, predicate: Predicate) -> None:
@@ -157,7 +154,7 @@ class Vocabulary:
 
 
 def find_registered(key: str) -> Predicate | None:
-    """Return a predicate of the registry by its name in small letters; only that one is imported."""
+    """Import and return a predicate of the registry by its name in lower case."""
     name = next((name for name in PREDICATES if name.casefold() == key), None)
     if name is None:
         return None

@@ -17,7 +17,7 @@ from crowdlogic.rules.transitions import TransitionTable
 
 
 def is_chain(pairs: Pairs, corpus: Corpus) -> bool:
-    """Return whether every pair is of neighbours in a sequence."""
+    """Return whether all pairs are neighbouring tokens of a sequence."""
     if corpus.offsets is None:
         return False
     begins = sequence_starts(corpus.n_units, corpus.offsets)
@@ -27,13 +27,13 @@ def is_chain(pairs: Pairs, corpus: Corpus) -> bool:
 def chain_potentials(
     pairs: Pairs | None, transitions: TransitionTable | None, shape: tuple[int, ...], *, strength: float
 ) -> tuple[Floats, Ints | None]:
-    """Return tables[n, k, k'], and the table of the transition into each unit (None when there is one for all).
+    """Return tables[n, k, k'], and the number of the table for the transition into each unit (None: always the first).
 
     Args:
-        pairs: The penalties of neighbours; None without any.
+        pairs: The penalties of neighbouring tags; None without any.
         transitions: The table of transitions; None without one.
         shape: The numbers of units and of tags.
-        strength: C.
+        strength: Strength of the rules, C.
     """
     n_units, size = shape
     between = np.zeros((size, size)) if transitions is None else transitions.log_pairwise
@@ -57,7 +57,7 @@ def project_marginals(
 def project_path(
     log_unary: Floats, tables: Floats, table: Ints | None, *, offsets: Ints, start: Floats | None
 ) -> tuple[Ints, Bools]:
-    """Return path[i], and impossible[s]."""
+    """Return the best path[i], and impossible[s], whether every tagging of a sequence is forbidden."""
     pairwise, which = (tables[0], None) if table is None else (tables, table)
     path = best_path(log_unary, pairwise, offsets, start=start, table=which)
     firsts = np.asarray(offsets[:-1])

@@ -1,7 +1,7 @@
-"""Projection of any graph of pairs: exact on forests, damped belief propagation on graphs with loops.
+"""Projection on any graph of pairs of units: exact on forests, damped belief propagation on graphs with loops.
 
 Belief propagation as in Yedidia, Freeman, Weiss, "Understanding belief propagation and its generalizations" [YFW03];
-on a tree one sweep to the root and one back are exact. Sweeps go level by level, so no loop runs over units.
+on a tree, one sweep to the root and one back give exact beliefs. A sweep processes all units of a level together.
 
 Axes: i unit, k class, e edge, n distinct table, d direction (0: first to second, 1: second to first).
 """
@@ -32,11 +32,11 @@ TINY = 1e-290
 
 @dataclass(frozen=True, kw_only=True)
 class Propagation:
-    """Belief propagation on graphs with loops.
+    """Options for belief propagation on graphs with loops.
 
     Attributes:
-        damping: Fraction of the old message that is kept, against oscillation.
-        convergence: When it stops; the tolerance is the largest change of a message (a distribution).
+        damping: Fraction of the old message that is kept, to avoid oscillation.
+        convergence: Stopping criterion; the tolerance is the largest change of a message (a distribution).
     """
 
     damping: float = 0.5
@@ -80,7 +80,7 @@ class Inferred:
         loops: Whether the graph has loops, so that q is approximate.
         residual: The last change of any message; 0 where exact.
         converged: Whether belief propagation converged.
-        iterations: How many rounds it took; 0 where exact.
+        iterations: Number of rounds; 0 where exact.
     """
 
     q: Floats
@@ -96,7 +96,7 @@ def infer(graph: Graph, propagation: Propagation) -> Inferred:
 
     Args:
         graph: The potentials; each pair of units at most once.
-        propagation: How messages are passed in components with loops.
+        propagation: Options for components with loops.
     """
     in_tree = tree_edges(graph)
     log_q = graph.unary + _into_units(graph.part(in_tree), *sweep(graph.part(in_tree)))
@@ -150,13 +150,13 @@ def sweep(graph: Graph) -> tuple[Floats, Floats]:
 
 
 def _child_and_parent(graph: Graph, edges: Ints, upward: Bools) -> tuple[Ints, Ints]:
-    """Return the child and the parent of each edge; upward says that the first unit is the child."""
+    """Return the child and the parent of each edge; upward[e] is true if the first unit is the child."""
     first, second = graph.first[edges], graph.second[edges]
     return np.where(upward, first, second), np.where(upward, second, first)
 
 
 def _store_messages(messages: tuple[Floats, Floats], edges: Ints, forward: Bools, message: Floats) -> None:
-    """Write the messages of some edges: to the second unit where they go forward, else to the first."""
+    """Store the messages of some edges in place: those that go forward, to the second unit, and the others."""
     onward, back = messages
     onward[edges[forward]] = message[forward]
     back[edges[~forward]] = message[~forward]
@@ -239,7 +239,7 @@ def _into_units(graph: Graph, onward: Floats, back: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Totals:
-    """Sums of log potentials from which one part can be taken out again, though some parts are minus infinity."""
+    """Sums of log potentials from which a part can be subtracted again, even if it is minus infinity."""
 
     finite: Floats
     zeros: Ints
@@ -251,7 +251,7 @@ class _Totals:
         return _Totals(np.where(zero, 0.0, log_potential), zero.astype(np.int64))
 
     def add(self, units: Ints, part: Floats) -> None:
-        """Add a part to some units; a unit may be named more than once."""
+        """Add a part to some units; a unit may occur more than once."""
         zero = part == LOG_ZERO
         for k in range(part.shape[1]):
             size = len(self.finite)

@@ -2,10 +2,10 @@
 
     q_b(t) proportional to q(t) exp(-C sum over l of w_l (1 - v_l(t)))
 
-Groundings over single units give it in closed form; neighbours in sequences by forward-backward; any other pairs
-on a graph, exactly where it has no loops. A `Projector` holds everything that decides what comes out: it is declared
-once and passed whole. Beliefs that are a chain already (`ChainBeliefs`) stay one: the rules' potentials are added to
-its scores.
+The algorithm depends on the groundings of the rules: a closed form if each is about a single unit (an item or a token),
+forward-backward if they join neighbours in sequences, and belief propagation on a graph otherwise, which is exact if
+there are no loops. A `Projector` contains the rules and all options. The projection of a chain (`ChainBeliefs`) is a
+chain as well: the potentials of the rules are added to its scores.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit, k class, l rule, s sequence.
 """
@@ -39,13 +39,10 @@ from crowdlogic.rules.transitions import TransitionTable, estimate_transitions
 
 if TYPE_CHECKING:
     from crowdlogic.rules.grounding import GroundRules
-# Error for units for which hard rules forbid every class, naming the unit and the rules.
-#
-# Axes: i unit, k class.
 
 
 def refuse_impossible(impossible: Bools, start: Beliefs, ground: GroundRules) -> None:
-    """Raise an error that names the hard rules at the first unit for which no class is left.
+    """Raise an error if hard rules forbid every class of a unit; the message names the first such unit and the rules.
 
     Args:
         impossible: impossible[i], whether every class of a unit is forbidden.
@@ -55,10 +52,19 @@ def refuse_impossible(impossible: Bools, start: Beliefs, ground: GroundRules) ->
     if not impossible.any():
         return
     i = int(np.flatnonzero(impossible)[0])
-    where = _describe_unit(i, ground)
+    # The units that may influence unit i: its sequence, or itself and its direct partners
+    offsets = ground.corpus.offsets
+    if offsets is None:
+        where = f"Item {ground.corpus.items[i]!r}"
+        pairs = [(one.first, one.second) for rule in ground.rules for one in rule.blocks if one.second is not None]
+        partners = [np.concatenate([second[first == i], first[second == i]]) for first, second in pairs]
+        group = np.unique(np.concatenate([[i], *partners]))
+    else:
+        s = int(np.searchsorted(offsets, i, side="right")) - 1
+        where = f"Sequence {ground.corpus.items[s]!r}, token {i - int(offsets[s]) + 1}"
+        group = np.arange(offsets[s], offsets[s + 1])
     if not (start[i] > 0).any():
         raise RuleError(f"{where}: the beliefs are 0 for every class.")
-    group = _connected_units(i, ground)
     named = [
         f"{rule.rule.place}: {rule.rule}"
         for rule in ground.rules
@@ -72,27 +78,7 @@ def refuse_impossible(impossible: Bools, start: Beliefs, ground: GroundRules) ->
     )
 
 
-def _describe_unit(i: int, ground: GroundRules) -> str:
-    if ground.corpus.offsets is None:
-        return f"Item {ground.corpus.items[i]!r}"
-    s = int(np.searchsorted(ground.corpus.offsets, i, side="right")) - 1
-    return f"Sequence {ground.corpus.items[s]!r}, token {i - int(ground.corpus.offsets[s]) + 1}"
-
-
-def _connected_units(i: int, ground: GroundRules) -> Ints:
-    """Return the units that may influence unit i: its sequence, or itself and its direct partners."""
-    if ground.corpus.offsets is not None:
-        s = int(np.searchsorted(ground.corpus.offsets, i, side="right")) - 1
-        return np.arange(ground.corpus.offsets[s], ground.corpus.offsets[s + 1])
-    partners = [np.array([i])]
-    for rule in ground.rules:
-        for block in rule.blocks:
-            if block.second is not None:
-                partners += [block.second[block.first == i], block.first[block.second == i]]
-    return np.unique(np.concatenate(partners))
-
-
-# Readings of eq. 15 of the paper: which beliefs the projection starts from, and what it gives.
+# Variants of eq. 15 of the paper: the beliefs that the projection starts from, and its result.
 #
 # - `paper`: from q_a, exact marginals.
 # - `released`: from the classifier; the best path gets exp(C), as in the authors' program.
@@ -109,7 +95,7 @@ class Start(StrEnum):
 
 
 class Result(StrEnum):
-    """What the projection of a chain gives."""
+    """Result of the projection of a chain."""
 
     marginals = "marginals"
     """The marginals of eq. 15."""
@@ -119,7 +105,7 @@ class Result(StrEnum):
 
 @dataclass(frozen=True)
 class Preset:
-    """A reading of eq. 15: where it starts and what it gives."""
+    """A variant of eq. 15: where the projection starts, and its result."""
 
     start: Start = Start.crowd
     result: Result = Result.marginals
@@ -133,7 +119,7 @@ PRESETS = {
 
 
 def find_preset(preset: Preset | str) -> Preset:
-    """Return the preset of that name, or the one that was given."""
+    """Return a preset that is given by name, or as it is."""
     if isinstance(preset, Preset):
         return preset
     if preset not in PRESETS:
@@ -144,10 +130,10 @@ def find_preset(preset: Preset | str) -> Preset:
 NO_RULES = RuleSet(())
 
 ESTIMATED = "estimated"
-"""Transitions that are counted in the first targets."""
+"""Name for transitions that are estimated from the first targets."""
 
 Predict = Callable[[Sequence[str]], Beliefs]
-"""The current classifier on texts."""
+"""Function that returns the beliefs of the current classifier for texts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +142,8 @@ class Projection:
 
     Attributes:
         q_b: q_b[i, k].
-        method: Algorithm that computed them: single, chain, forest or loopy.
-        path: path[i], the most probable labelling, when the preset needs it.
+        method: Algorithm that was used: single, chain, forest or loopy.
+        path: path[i], the most probable labels, if the preset needs them.
         residual: The last change of a message; 0 where exact.
         converged: Whether belief propagation converged; always true where exact.
         iterations: Rounds of belief propagation; 0 where exact.
@@ -173,37 +159,20 @@ class Projection:
     chain: ChainBeliefs | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """What is to be projected.
-
-    Attributes:
-        start: start[i, k], the beliefs that the projection starts from.
-        log_unary: log_unary[i, k], their logs with the potentials of single units added.
-        pairs: The potentials of pairs of units; None without any.
-        ground: The rules.
-    """
-
-    start: Beliefs
-    log_unary: Floats
-    pairs: Pairs | None
-    ground: GroundRules
-
-
 @dataclass(frozen=True, kw_only=True)
 class Projector:
     """Rules, and the options of their projection.
 
     Attributes:
         rules: The rules; None for none.
-        vocabulary: Predicates beyond the built-in ones.
+        vocabulary: Predicates in addition to the built-in ones.
         transitions: A table of transitions in addition to the rules, for tags; "estimated" makes `with_transitions`
             estimate it from the first targets.
         strength: Strength of the rules, C. Hard rules are not scaled.
         preset: Variant of the projection: paper, released, transitions, or a Preset.
-        per_unit: Whether the groundings of a rule add up at a unit (sum) or are averaged (mean).
-        propagation: Belief propagation, where rules join units in loops.
-        factors: factors[l], learnt multipliers of the rules' weights (with rule sets written out); None for ones.
+        per_unit: Whether the groundings of a rule at a unit are summed (sum) or averaged (mean).
+        propagation: Options for belief propagation, which is used if rules join units in loops.
+        factors: factors[l], learnt multipliers of the weights of the expanded rules; None if all are 1.
     """
 
     rules: RuleSet | None = None
@@ -235,13 +204,13 @@ class Projector:
         return find_preset(self.preset).start is Start.classifier
 
     def n_rules(self, classes: Classes) -> int:
-        """Return how many rules there are, rule sets written out."""
+        """Return the number of rules after rule sets are expanded."""
         from crowdlogic.rules.expansion import expand
 
         return 0 if self.rules is None else len(expand(self.rules, classes).rules)
 
     def ground(self, corpus: Corpus, classes: Classes) -> GroundRules:
-        """Return the rules grounded over a corpus, their weights times the factors."""
+        """Ground the rules over a corpus, and multiply their weights by the factors."""
         from crowdlogic.rules.grounding import ground_rules
 
         ground = ground_rules(self.rules or NO_RULES, corpus, classes, vocabulary=self.vocabulary)
@@ -250,13 +219,13 @@ class Projector:
     def for_items(
         self, corpus: Corpus, classes: Classes, *, given_for: Corpus, renewed: Vocabulary | None = None
     ) -> Projector:
-        """Return the same projector for other items than those that its tables of facts were given for.
+        """Return the projector for other items than those that its tables of facts are about.
 
         Args:
             corpus: The other items.
             classes: The classes.
             given_for: The items that the tables are about.
-            renewed: Predicates to use in place of those of the same name, such as tables about the other items.
+            renewed: Predicates that replace those of the same name, such as tables about the other items.
         """
         from crowdlogic.rules.expansion import expand
         from crowdlogic.rules.facts import refuse_namesakes
@@ -267,11 +236,11 @@ class Projector:
         return replace(self, vocabulary=words.updated(renewed))
 
     def reweight(self, factors: Sequence[float] | Floats | None) -> Projector:
-        """Return the same projector with other multipliers of the rules' weights."""
+        """Return the projector with other multipliers of the rules' weights."""
         return replace(self, factors=None if factors is None else tuple(map(float, factors)))
 
     def with_transitions(self, targets: Beliefs, offsets: Ints | None, classes: Classes) -> Projector:
-        """Return the projector with its transitions over the classes, counted in targets if they are "estimated".
+        """Return the projector with a table of transitions for the classes, estimated from the targets if asked for.
 
         Args:
             targets: targets[i, k], the first targets.
@@ -297,26 +266,26 @@ class Projector:
         """Project beliefs onto the rules ([LNCL] eq. 15).
 
         Args:
-            q_a: q_a[i, k], what crowd and classifier believe; or a chain.
-            ground: The rules, grounded over the same units and classes.
-            predict: The classifier on texts, called once with all derived texts. Needed where rules derive texts.
-            classifier: p[i, k], the classifier on the units. Needed to start from it, and for Predicted(S, C).
+            q_a: q_a[i, k], the beliefs of crowd and classifier together; or a chain.
+            ground: The rules, grounded over the units and classes of q_a.
+            predict: The classifier, called once with all derived texts; needed if rules derive texts.
+            classifier: p[i, k], the classifier's beliefs; needed to start from them, and for Predicted(S, C).
         """
         start = self.start(q_a, classifier, ground)
         by_unit = None if classifier is None else unit_beliefs(classifier)
         found = self.potentials(ground, make_predictions(ground, predict, by_unit))
         if isinstance(start, ChainBeliefs):
             return self._project_scores(start, found, ground)
+        # log_unary[i, k], the logs of the first beliefs plus the log potentials of single units
         log_unary = found.apply(safe_log(start), self.strength)
-        problem = _Problem(start, log_unary, found.pairs, ground)
         wants_path = find_preset(self.preset).result is Result.path and ground.corpus.is_sequential
         if found.pairs is None and self.transitions is None and not wants_path:
             q_b, log_sum = normalise(log_unary)  # single units, in closed form
             refuse_impossible(np.asarray(log_sum == LOG_ZERO), start, ground)
             return Projection(q_b, "single")
         if found.pairs is None or is_chain(found.pairs, ground.corpus):
-            return self._project_chain(problem)
-        return self._project_graph(problem, found.pairs)
+            return self._project_chain(start, log_unary, found.pairs, ground)
+        return self._project_graph(start, log_unary, found.pairs, ground)
 
     def start(self, q_a: AnyBeliefs, classifier: AnyBeliefs | None, ground: GroundRules) -> AnyBeliefs:
         """Return the beliefs that the projection starts from: q_a, or the classifier's."""
@@ -331,26 +300,26 @@ class Projector:
         return classifier
 
     def potentials(self, ground: GroundRules, predictions: Predictions) -> Potentials:
-        """Return the penalties of all groundings together, for each unit and each pair of units."""
+        """Return the sum of the penalties of all groundings, for each unit and each pair of units."""
         return potentials(ground, predictions, per_unit=self.per_unit)
 
-    def _project_chain(self, problem: _Problem) -> Projection:
+    def _project_chain(self, start: Beliefs, log_unary: Floats, pairs: Pairs | None, ground: GroundRules) -> Projection:
         """Project onto rules over neighbours in sequences (eq. 15)."""
-        offsets, table = problem.ground.corpus.offsets, self._table(problem.ground.classes)
+        offsets, table = ground.corpus.offsets, self._table(ground.classes)
         if offsets is None:
             raise OptionError("A transition table is for sequences; the items here are documents.")
-        tables, which = chain_potentials(problem.pairs, table, problem.log_unary.shape, strength=self.strength)
+        tables, which = chain_potentials(pairs, table, log_unary.shape, strength=self.strength)
         begin = None if table is None else table.log_start
         if find_preset(self.preset).result is Result.marginals:
-            q_b, impossible = project_marginals(problem.log_unary, tables, which, offsets=offsets, start=begin)
-            refuse_impossible(np.repeat(impossible, np.diff(offsets)), problem.start, problem.ground)
+            q_b, impossible = project_marginals(log_unary, tables, which, offsets=offsets, start=begin)
+            refuse_impossible(np.repeat(impossible, np.diff(offsets)), start, ground)
             return Projection(q_b, "chain")
-        path, impossible = project_path(problem.log_unary, tables, which, offsets=offsets, start=begin)
-        refuse_impossible(np.repeat(impossible, np.diff(offsets)), problem.start, problem.ground)
-        return Projection(raise_path(problem.start, path, self.strength), "chain", path=path)
+        path, impossible = project_path(log_unary, tables, which, offsets=offsets, start=begin)
+        refuse_impossible(np.repeat(impossible, np.diff(offsets)), start, ground)
+        return Projection(raise_path(start, path, self.strength), "chain", path=path)
 
     def _project_scores(self, start: ChainBeliefs, found: Potentials, ground: GroundRules) -> Projection:
-        """Eq. 15 from a chain, whose scores the rules' potentials join; a path is raised in that chain."""
+        """Project a chain (eq. 15): the potentials of the rules are added to its scores."""
         if start.scores is None:
             raise OptionError("A mixture of chains cannot be projected. Project its parts.")
         if found.pairs is not None and not is_chain(found.pairs, ground.corpus):
@@ -374,7 +343,7 @@ class Projector:
         return Projection(projected.q, "chain", path=path, chain=projected)
 
     def _table(self, classes: Classes) -> TransitionTable | None:
-        """Return the table of transitions, which has to be over the classes."""
+        """Return the table of transitions, or raise an error if it has other classes."""
         if isinstance(self.transitions, str):
             raise OptionError(
                 f"transitions: {self.transitions!r} must be replaced by a table first, with with_transitions."
@@ -383,7 +352,7 @@ class Projector:
             raise OptionError("The transition table has other classes than the beliefs, or another order of them.")
         return self.transitions
 
-    def _project_graph(self, problem: _Problem, pairs: Pairs) -> Projection:
+    def _project_graph(self, start: Beliefs, log_unary: Floats, pairs: Pairs, ground: GroundRules) -> Projection:
         """Project onto rules over any pairs of units (eq. 15)."""
         if find_preset(self.preset).result is Result.path:
             raise OptionError(
@@ -394,14 +363,14 @@ class Projector:
                 "A transition table requires a chain, but these rules also join units that are not neighbours."
             )
         graph = Graph(
-            unary=problem.log_unary,
+            unary=log_unary,
             first=pairs.first,
             second=pairs.second,
             tables=pairs.log_potential(self.strength),
             which=pairs.which,
         )
         found = infer(graph, self.propagation)
-        refuse_impossible(found.impossible, problem.start, problem.ground)
+        refuse_impossible(found.impossible, start, ground)
         if not found.converged:
             warnings.warn(
                 f"Belief propagation did not converge in {found.iterations} rounds: the last change was "
@@ -420,7 +389,7 @@ class Projector:
 
 
 def raise_path(beliefs: Beliefs, path: Ints, strength: float) -> Beliefs:
-    """Return the beliefs with exp(C) on a path, normalised: what the authors' program calls q_b."""
+    """Multiply the beliefs on a path by exp(C) and normalise, as the authors' program does for q_b."""
     weight = safe_log(beliefs)
     weight[np.arange(len(path)), path] += strength
     return normalise(weight)[0]

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from crowdlogic.errors import RuleError
-from crowdlogic.rules.predicates.text import after, before, contains, matches
+from crowdlogic.rules.predicates.contrast_clauses import after, before, contains
+from crowdlogic.rules.predicates.patterns import matches
 
 
 def test_the_clauses_around_a_word() -> None:

@@ -1,8 +1,9 @@
-"""Functions of the text, for columns of texts at once.
+"""Regular expressions in rules: whether a text matches a pattern.
 
-Words are matched whole and whatever their case. Patterns run in a regular-expression engine whose time is linear in
-the text, whatever the pattern (Rust's, through polars), and their size and time are bounded (`patterns.py`): a rule
-file cannot hang the program. That engine has no backreferences and no look-around.
+Patterns run in an engine without backreferences and look-around (Rust's, through polars), whose time is linear in the
+text and in the size of the expression, so that no rule file can hang the program. An expression such as
+(?:a?[ab]?){40000} still takes 80,000 steps for every character. Therefore the size is limited after repetitions are
+written out, and the time is checked after every portion of the texts.
 """
 
 from __future__ import annotations
@@ -16,14 +17,6 @@ import polars as pl
 
 from crowdlogic.errors import RuleError
 from crowdlogic.rules.predicates.definition import Kind, Role, documented
-
-# Regular expressions of rules, bounded: how large they are once repetitions are written out, and how long they run.
-#
-# The engine (Rust's, through polars) takes time linear in the text and in the size of the expression, whatever both
-# are;
-# but (?:a?[ab]?){40000} is 80,000 steps for every character. So the size is bounded, and the time is looked at
-# between
-# portions of the texts.
 
 MAX_SIZE = 1000
 """The largest expression: characters, classes and groups, each as often as it is repeated."""
@@ -49,7 +42,7 @@ def check_size(pattern: str, what: str) -> None:
 
 
 def expanded_size(pattern: str) -> int:
-    """Return how many characters and classes an expression has, each as often as it is repeated."""
+    """Count the characters and classes of an expression, each as often as it is repeated."""
     sums, last, at = [0], 0, 0  # sums[depth]: of the open groups; last: the size of what a repetition repeats
     while at < len(pattern):
         sign, size = pattern[at], 1
@@ -62,7 +55,8 @@ def expanded_size(pattern: str) -> int:
         if sign == ")" and len(sums) > 1:
             size = max(sums.pop(), 1)
         elif sign == "\\":
-            at = _skip_escape(pattern, at)
+            braced = BRACED.match(pattern, at)  # such as \p{Lu}
+            at = at + 1 if braced is None else braced.end()
         elif sign == "[":
             at = _skip_class(pattern, at)
         elif sign == "{" and (count := COUNT.match(pattern, at - 1)):
@@ -75,14 +69,8 @@ def expanded_size(pattern: str) -> int:
     return sum(sums)
 
 
-def _skip_escape(pattern: str, at: int) -> int:
-    """Return where what follows a backslash ends."""
-    braced = BRACED.match(pattern, at)
-    return at + 1 if braced is None else braced.end()
-
-
 def _skip_class(pattern: str, at: int) -> int:
-    """Return where a class in brackets ends, which may hold others."""
+    """Return the position after a class in brackets, which may contain other classes."""
     depth, first = 1, at + (pattern[at : at + 1] == "^")
     while at < len(pattern) and depth:
         if pattern[at] == "\\":
@@ -96,12 +84,12 @@ def _skip_class(pattern: str, at: int) -> int:
 
 
 def in_portions(texts: pl.Series, what: str, search: Callable[[pl.Series], pl.Series]) -> pl.Series:
-    """Search texts portion by portion, and give up when it takes too long.
+    """Search texts portion by portion, and raise an error if the search takes too long.
 
     Args:
         texts: The texts.
         what: Name of the expression in messages.
-        search: What it says of some texts.
+        search: Function that searches some of the texts.
     """
     if not len(texts):
         return search(texts)
@@ -117,43 +105,6 @@ def in_portions(texts: pl.Series, what: str, search: Callable[[pl.Series], pl.Se
     return pl.concat(found) if len(found) > 1 else found[0]
 
 
-EDGE = r"(?:^|\W)"
-"""What precedes a whole word; its end is the mirror image."""
-
-LONGEST_WORD = 200
-"""The longest word or phrase that a rule may look for."""
-
-
-def phrase(word: str) -> str:
-    """Return a pattern for a word or a phrase, with any spaces between its words."""
-    return r"\s+".join(re.escape(part) for part in word.split())
-
-
-def contains(texts: pl.Series, word: str) -> pl.Series:
-    """Return whether each text contains the word."""
-    _check_word(word)
-    return texts.str.contains(rf"(?i){EDGE}{phrase(word)}(?:\W|$)")
-
-
-def after(texts: pl.Series, word: str) -> pl.Series:
-    """Return the text after the first such word that stands between words; null if there is none."""
-    return _clause(texts, word, rf"(?is)\w.*?\W{phrase(word)}(\W.*\w.*)$")
-
-
-def before(texts: pl.Series, word: str) -> pl.Series:
-    """Return the text before the first such word that stands between words; null if there is none."""
-    return _clause(texts, word, rf"(?is)^(.*?\w.*?)\W{phrase(word)}\W.*\w")
-
-
-def _clause(texts: pl.Series, word: str, pattern: str) -> pl.Series:
-    _check_word(word)
-    # Few texts have the word, and finding it is much quicker than cutting at it.
-    rows = contains(texts, word).arg_true()
-    cut = texts.gather(rows).str.extract(pattern, 1).str.strip_chars()
-    found = pl.Series(cut.name, [None], dtype=pl.String).new_from_index(0, len(texts))
-    return found.scatter(rows, cut)
-
-
 def matches(texts: pl.Series, pattern: str) -> pl.Series:
     """Return whether each text contains a match of the pattern."""
     check_size(pattern, "the pattern")
@@ -163,12 +114,6 @@ def matches(texts: pl.Series, pattern: str) -> pl.Series:
         raise RuleError(f"the pattern {pattern!r} cannot be used: {_reason(problem)}.") from None
 
 
-def _check_word(word: str) -> None:
-    """Raise an error for a word that is too long to search for."""
-    if len(word) > LONGEST_WORD:
-        raise RuleError(f"the word {word!r:.80} has {len(word):,} characters; the maximum is {LONGEST_WORD:,}.")
-
-
 def _reason(problem: Exception) -> str:
     """Return the reason from an error message that also shows the pattern."""
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
@@ -176,37 +121,10 @@ def _reason(problem: Exception) -> str:
     return reason.removeprefix("regex error: ").removeprefix("error: ").rstrip(".")
 
 
-CONTAINS = documented(
-    "Contains(S, 'word')",
-    "the text contains the complete word or phrase, in upper or lower case",
-    (Kind.readable, Kind.word),
-    Role.text,
-    contains,
-    units="documents",
-)
-
 MATCHES = documented(
     "Matches(S, 'pattern')",
     "the text contains a match of the regular expression; write each backslash twice",
     (Kind.readable, Kind.pattern),
     Role.text,
     matches,
-)
-
-AFTER = documented(
-    "After(S, 'but', B)",
-    'B is the text after the first "but" that stands between words',
-    (Kind.readable, Kind.word, Kind.text),
-    Role.text,
-    after,
-    units="documents",
-)
-
-BEFORE = documented(
-    "Before(S, 'but', A)",
-    'A is the text before the first "but" that stands between words',
-    (Kind.readable, Kind.word, Kind.text),
-    Role.text,
-    before,
-    units="documents",
 )

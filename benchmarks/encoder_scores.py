@@ -34,7 +34,7 @@ from crowdlogic.extensions.paper.results import (
 from crowdlogic.extensions.paper.runs import score_answers
 from crowdlogic.extensions.paper.tables import format_cell, percentages
 from crowdlogic.learning.method import TrainingData
-from crowdlogic.learning.presets import sentiment_encoder
+from crowdlogic.registry import PRESETS
 
 TASK = "sentiment-encoder"
 RESULTS, PAGE = Path("benchmarks/results/learning"), Path("docs/evidence/encoder.md")
@@ -54,7 +54,7 @@ NAMES = {"logic-lncl": "Logic-LNCL", "without rules": "AggNet", "gold": "Gold"}
 
 def run_encoder_job(job: Job) -> RunResult:
     """Fit a row with a seed, and score it on the test sentences and, for inference, on the training sentences."""
-    data, task = load_benchmark("sentiment_mturk", split="clean"), sentiment_encoder()
+    data, task = load_benchmark("sentiment_mturk", split="clean"), PRESETS.load("sentiment-encoder")()
     method, rules = ROWS[job.row](task, job.seed)
     begin, processor = time.perf_counter(), time.process_time()
     learned = method.learn(TrainingData(corpus=data.corpus, labels=data.labels, rules=rules))

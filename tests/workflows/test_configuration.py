@@ -13,7 +13,7 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning import presets
-from crowdlogic.registry import LEARNING_METHODS
+from crowdlogic.registry import CLASSIFIERS, LEARNING_METHODS, PRESETS
 from crowdlogic.store.options import encode_options
 from crowdlogic.workflows.train import MethodChoice, configure_method
 
@@ -29,9 +29,9 @@ def test_a_preset_is_the_papers_configuration_with_its_rules() -> None:
     sentiment, but = configure_method(MethodChoice(preset="sentiment"), CLASSES)
     ner, _ = configure_method(MethodChoice(preset="ner"), TAGS)
 
-    expected = presets.sentiment()
+    expected = PRESETS.load("sentiment")(CLASSES)
     assert (sentiment, str(but)) == (expected.method, str(expected.rules))
-    assert encode_options(ner) == encode_options(presets.bilstm_crf().method)
+    assert encode_options(ner) == encode_options(PRESETS.load("ner")(TAGS).method)
 
 
 @pytest.mark.extension("networks", "paper")
@@ -40,9 +40,9 @@ def test_a_preset_may_be_the_papers_text_to_the_letter() -> None:
     sentiment, _ = configure_method(MethodChoice(preset="sentiment-paper"), CLASSES)
     ner, bio = configure_method(MethodChoice(preset="ner-paper"), TAGS)
 
-    assert sentiment == presets.sentiment(reading="paper").method
-    assert ner == presets.ner(TAGS, reading="paper").method
-    assert bio == presets.ner(TAGS, reading="paper").rules
+    tagged = presets.ner(CLASSIFIERS.create("cnn-gru"), TAGS, reading="paper")
+    assert sentiment == presets.sentiment(CLASSIFIERS.create("kim-cnn"), reading="paper").method
+    assert (ner, bio) == (tagged.method, tagged.rules)
 
 
 @pytest.mark.extension("networks", "paper")
@@ -65,8 +65,9 @@ def test_a_model_named_again_keeps_the_presets_options() -> None:
     same: Any = configure_method(MethodChoice(preset="sentiment", model="kim-cnn"), CLASSES)[0]
     other: Any = configure_method(MethodChoice(preset="sentiment", model="linear"), CLASSES)[0]
 
-    assert same == presets.sentiment().method
-    assert other == replace(presets.sentiment().method, classifier=Linear())
+    expected = PRESETS.load("sentiment")(CLASSES).method
+    assert same == expected
+    assert other == replace(expected, classifier=Linear())
 
 
 @pytest.mark.extension("networks", "paper")

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("torch")
 
+from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation
-from crowdlogic.learning.presets import (
-    CONLL_TIES,
-    READINGS,
-    PresetConfiguration,
-    bilstm_crf,
-    ner,
-    sentiment,
-    sentiment_encoder,
-)
-from crowdlogic.registry import PRESETS
-from crowdlogic.store.options import encode_options
+from crowdlogic.learning.presets import CONLL_TIES, READINGS, PresetConfiguration, ner, sentiment
+from crowdlogic.registry import CLASSIFIERS, PRESETS
 
 TAGS = tuple(sorted(CONLL_TIES))
+KIM_CNN, CNN_GRU = CLASSIFIERS.create("kim-cnn"), CLASSIFIERS.create("cnn-gru")
 
 
 def test_sentiment_is_the_papers_table_2() -> None:
-    found = sentiment(reading="paper")
+    found = sentiment(KIM_CNN, reading="paper")
 
     own = found.method
     assert (own.imitation, own.projector.strength, own.loss) == (GrowingImitation(0.94), 5.0, "plain")
@@ -43,7 +37,7 @@ def test_sentiment_is_the_papers_table_2() -> None:
 
 
 def test_ner_is_the_papers_table_2() -> None:
-    own = ner(TAGS).method
+    own = ner(CNN_GRU, TAGS).method
 
     assert (own.imitation, own.projector.strength, own.loss) == (GrowingImitation(0.90, maximum=0.8), 5.0, "annotators")
     assert own.start.order == CONLL_TIES
@@ -53,28 +47,27 @@ def test_ner_is_the_papers_table_2() -> None:
 
 
 def test_the_default_readings_are_those_of_the_decisions() -> None:
-    assert ner(TAGS).method.projector.preset == READINGS["released"]
-    assert sentiment() == replace(
-        sentiment(reading="paper"), method=replace(sentiment(reading="paper").method, imitation=ConstantImitation(0.2))
-    )
+    assert ner(CNN_GRU, TAGS).method.projector.preset == READINGS["released"]
+    paper = sentiment(KIM_CNN, reading="paper")
+    assert sentiment(KIM_CNN) == replace(paper, method=replace(paper.method, imitation=ConstantImitation(0.2)))
 
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_every_reading_has_rules_or_transitions(reading: str) -> None:
-    found = ner(TAGS, reading=reading)
+    found = ner(CNN_GRU, TAGS, reading=reading)
 
     assert (found.rules is None) != (found.method.projector.transitions is None)
 
 
 def test_an_unknown_reading_is_refused() -> None:
     with pytest.raises(OptionError, match="reading must be one of"):
-        ner(TAGS, reading="literal")
+        ner(CNN_GRU, TAGS, reading="literal")
     with pytest.raises(OptionError, match="reading must be one of steady, paper; got 'released'"):
-        sentiment(reading="released")
+        sentiment(KIM_CNN, reading="released")
 
 
 def test_tags_of_other_types_take_their_transitions_from_the_vote() -> None:
-    found = ner(("B-GENE", "I-GENE", "O"))
+    found = ner(CNN_GRU, ("B-GENE", "I-GENE", "O"))
 
     assert found.method.projector.transitions == "estimated"
     assert found.rules is None
@@ -82,12 +75,12 @@ def test_tags_of_other_types_take_their_transitions_from_the_vote() -> None:
 
 def test_an_encoder_of_reviews_is_bounded_and_needs_no_gold() -> None:
     """Its confidence ends at 85 %: it weighs as much as an annotator who is right as often, and no more."""
-    found, plain = sentiment_encoder(seed=3), sentiment()
+    found, plain = PRESETS.load("sentiment-encoder")(), sentiment(KIM_CNN)
 
     training = found.method.classifier.training
     assert 1 - training.label_smoothing / 2 == pytest.approx(0.85)
     assert (found.method.folds, found.method.settle) == (2, True)
-    assert (found.method.limits.epochs, found.method.limits.held_out, found.method.limits.seed) == (3, None, 3)
+    assert (found.method.limits.epochs, found.method.limits.held_out) == (3, None)
     assert found.method.projector == plain.method.projector
     assert found.method.imitation == plain.method.imitation
     assert str(found.rules) == str(plain.rules)
@@ -96,16 +89,21 @@ def test_an_encoder_of_reviews_is_bounded_and_needs_no_gold() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("sentiment", sentiment()),
-        ("sentiment-paper", sentiment(reading="paper")),
-        ("sentiment-encoder", sentiment_encoder()),
-        ("ner", bilstm_crf()),
-        ("ner-released", ner(TAGS)),
-        ("ner-paper", ner(TAGS, reading="paper")),
+        ("sentiment", sentiment(KIM_CNN)),
+        ("sentiment-paper", sentiment(KIM_CNN, reading="paper")),
+        ("ner-released", ner(CNN_GRU, TAGS)),
+        ("ner-paper", ner(CNN_GRU, TAGS, reading="paper")),
     ],
 )
-def test_presets_have_names(name: str, expected: PresetConfiguration) -> None:
-    found = PRESETS.load(name)(TAGS)
+def test_presets_are_the_papers_configurations_with_its_networks(name: str, expected: PresetConfiguration) -> None:
+    assert PRESETS.load(name)(TAGS) == expected
 
-    assert encode_options(found.method) == encode_options(expected.method)
-    assert str(found.rules) == str(expected.rules)
+
+def test_the_tagger_starts_from_bsc_seq_and_keeps_given_vectors() -> None:
+    vectors = WordVectors(("a", "b"), np.ones((2, 3), np.float32))
+
+    found = PRESETS.load("ner")(vectors=vectors).method
+
+    assert (found.start.name, found.annotators.name, found.classifier.name) == ("bsc-seq", "sequential", "bilstm-crf")
+    assert found.classifier.vectors is vectors
+    assert (found.warm_up, found.limits.epochs, found.classifier.training.batch_tokens) == (5, 18, 2048)

@@ -11,11 +11,10 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer
 from crowdlogic.extensions.networks.doctor_nets import DoctorNets, WeightedDoctorNets
 from crowdlogic.extensions.paper.crf_ma import CRFMA
-from crowdlogic.learning import presets
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
-from crowdlogic.registry import CLASSIFIERS
+from crowdlogic.registry import CLASSIFIERS, PRESETS
 from crowdlogic.store.options import encode_options
 from crowdlogic.workflows.train import MethodChoice, configure_method
 
@@ -45,10 +44,11 @@ def test_a_preset_serves_other_methods_with_what_they_share() -> None:
     aggnet, none = configure_method(MethodChoice(method="aggnet", preset="ner-released"), TAGS)
     raykar, _ = configure_method(MethodChoice(method="raykar", preset="sentiment"), CLASSES)
 
-    expected: Any = presets.ner(TAGS).method
+    preset = PRESETS.load("ner-released")(TAGS)
+    expected: Any = preset.method
     assert isinstance(gold, Gold)
     assert gold.classifier == expected.classifier
-    assert rules == presets.ner(TAGS).rules
+    assert rules == preset.rules
     assert encode_options(gold.projector) == encode_options(expected.projector)
     assert aggnet == AggNet(expected.classifier, start=expected.start)
     layer, nothing = configure_method(MethodChoice(method="crowd-layer", preset="ner-released"), TAGS)

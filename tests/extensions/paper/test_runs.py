@@ -7,7 +7,7 @@ import pytest
 from crowdlogic.extensions.paper.jobs import Job
 from crowdlogic.extensions.paper.results import run_line
 from crowdlogic.extensions.paper.runs import load_task, run_job
-from crowdlogic.learning.presets import ner
+from crowdlogic.registry import PRESETS
 
 pytest.importorskip("torch")
 
@@ -69,7 +69,7 @@ def test_the_rules_do_not_keep_the_quick_network_from_finding_entities(seed: int
 
 def test_the_quick_imitation_grows_per_gradient_step_as_on_the_papers_data() -> None:
     data, quick = load_task("quick-ner")
-    paper = ner(data.labels.classes)
+    paper = PRESETS.load("ner-released")(data.labels.classes)
 
     # 200 sentences in batches of 8 are 25 steps per epoch, 5,985 in batches of 64 are 94
     assert 1 - quick.method.imitation(1) == pytest.approx((1 - paper.method.imitation(1)) ** (25 / 94))

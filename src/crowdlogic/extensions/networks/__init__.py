@@ -27,12 +27,12 @@ ENTRIES = {
         "dl-wdn": "crowdlogic.extensions.networks.doctor_nets:WeightedDoctorNets",
     },
     "presets": {
-        "sentiment": "crowdlogic.learning.presets:sentiment_preset",
-        "sentiment-paper": "crowdlogic.learning.presets:sentiment_paper_preset",
-        "sentiment-encoder": "crowdlogic.learning.presets:sentiment_encoder_preset",
-        "ner": "crowdlogic.learning.presets:ner_preset",
-        "ner-released": "crowdlogic.learning.presets:ner_released_preset",
-        "ner-paper": "crowdlogic.learning.presets:ner_paper_preset",
+        "sentiment": "crowdlogic.extensions.networks.presets:sentiment_preset",
+        "sentiment-paper": "crowdlogic.extensions.networks.presets:sentiment_paper_preset",
+        "sentiment-encoder": "crowdlogic.extensions.networks.presets:sentiment_encoder_preset",
+        "ner": "crowdlogic.extensions.networks.presets:ner_preset",
+        "ner-released": "crowdlogic.extensions.networks.presets:ner_released_preset",
+        "ner-paper": "crowdlogic.extensions.networks.presets:ner_paper_preset",
     },
 }
 """Mapping from registry to component name to "module:attribute"; see crowdlogic.registry."""

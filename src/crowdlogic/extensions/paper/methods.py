@@ -19,9 +19,9 @@ from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
 from crowdlogic.learning.baselines.fixed_truth import FixedTruth, KnownAnswers
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
 from crowdlogic.learning.method import LearningMethod
-from crowdlogic.learning.presets import CONLL_TIES, PresetConfiguration, bilstm_crf
+from crowdlogic.learning.presets import CONLL_TIES, PresetConfiguration
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
-from crowdlogic.registry import ANNOTATOR_MODELS, LEARNING_METHODS
+from crowdlogic.registry import ANNOTATOR_MODELS, LEARNING_METHODS, PRESETS
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.projector import Start, find_preset
 from crowdlogic.rules.syntax import RuleSet
@@ -221,7 +221,7 @@ def aggnet_with_silence(task: PresetConfiguration, seed: int) -> Built:
 def replace_tagger(task: PresetConfiguration) -> PresetConfiguration:
     """Return the configuration of `--preset ner` with the word vectors, limits and network size of a task."""
     given: Any = task.method.classifier
-    found = bilstm_crf(given.vectors)
+    found: PresetConfiguration = PRESETS.load("ner")(vectors=given.vectors)
     network: Any = found.method.classifier
     if given.vectors is None:  # a simulated task
         shared = ("hidden_size", "vector_size", "training")

@@ -22,7 +22,7 @@ from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.extensions.paper import methods
 from crowdlogic.extensions.paper.benchmarks import Benchmark, data_folder, load_benchmark
 from crowdlogic.extensions.paper.jobs import Job
-from crowdlogic.extensions.paper.methods import with_classifier, with_imitation
+from crowdlogic.extensions.paper.methods import with_imitation
 from crowdlogic.extensions.paper.published import QUICK
 from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation, LogicLNCL
 from crowdlogic.learning.learned import Learned
@@ -207,12 +207,13 @@ def _load_cached(name: str) -> Benchmark:
 
 
 def _sentiment(split: str) -> tuple[Benchmark, PresetConfiguration]:
-    return _sentiment_data(split), sentiment(_both_vectors(), reading=PAPER)
+    network = CLASSIFIERS.load("kim-cnn")(vectors=_both_vectors())
+    return _sentiment_data(split), sentiment(network, reading=PAPER)
 
 
 def _ner(reading: str | None) -> tuple[Benchmark, PresetConfiguration]:
     data = _load_cached("ner_conll_mturk")
-    return data, ner(data.labels.classes, _glove(), reading=reading)
+    return data, ner(CLASSIFIERS.load("cnn-gru")(vectors=_glove()), data.labels.classes, reading=reading)
 
 
 def _weak(name: str, model: str) -> tuple[Benchmark, PresetConfiguration]:
@@ -221,7 +222,7 @@ def _weak(name: str, model: str) -> tuple[Benchmark, PresetConfiguration]:
         raise OptionError(f"row: the task weak-{name} has no option {model!r}. Choose one of {name_list(WEAK_MODELS)}.")
     data = _load_cached(f"weak/{name}")
     if model == "kim-cnn":
-        return data, PresetConfiguration(sentiment(_both_vectors()).method, None)
+        return data, replace(sentiment(CLASSIFIERS.load(model)(vectors=_both_vectors())), rules=None)
     return data, PresetConfiguration(LogicLNCL(Linear()), None)
 
 
@@ -233,13 +234,14 @@ def _quick(kind: str, reading: str | None) -> tuple[Benchmark, PresetConfigurati
     """Return a small simulated task with a small network."""
     made = _simulate(kind, QUICK_ITEMS[kind])
     if kind == "sentiment":
-        base, changed = sentiment(reading=PAPER), {"windows": (2, 3), "filters": 16, "vector_size": 24}
+        network = CLASSIFIERS.load("kim-cnn")(windows=(2, 3), filters=16, vector_size=24)
     else:
-        base, changed = ner(made.labels.classes, reading=reading), {"filters": 32, "hidden_size": 24, "vector_size": 24}
-    network: Any = base.method.classifier
+        network = CLASSIFIERS.load("cnn-gru")(filters=32, hidden_size=24, vector_size=24)
     training = replace(network.training, batch_size=QUICK_BATCH, learning_rate=QUICK_RATE[kind])
-    small = replace(network, **changed, training=training)
-    method = with_classifier(base.method, small, epochs=QUICK_EPOCHS)
+    small = replace(network, training=training)
+    classes = made.labels.classes
+    base = sentiment(small, reading=PAPER) if kind == "sentiment" else ner(small, classes, reading=reading)
+    method = replace(base.method, limits=replace(base.method.limits, epochs=QUICK_EPOCHS))
     # k(t) counts the paper's epochs, which have about four times as many gradient steps as those here. Unchanged, it
     # gives the rules almost half of the weight while the network has not found a single entity; and as the rules of
     # tags correct the network's own predictions, the targets lose their entities, too. So k grows per gradient step

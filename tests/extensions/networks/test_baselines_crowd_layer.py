@@ -15,7 +15,7 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.networks.cnn_gru import CNNGRU
 from crowdlogic.extensions.networks.crowd_layer import CrowdLayerClassifier
-from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer, LayerKind
+from crowdlogic.extensions.networks.crowd_methods import CrowdLayer, LayerKind
 from crowdlogic.extensions.networks.kim_cnn import KimCNN
 from crowdlogic.extensions.networks.mlp import MLP
 from crowdlogic.extensions.networks.network import Training

@@ -14,7 +14,7 @@ from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.networks.cnn_gru import CNNGRU
-from crowdlogic.extensions.networks.doctor_nets import DoctorNets
+from crowdlogic.extensions.networks.crowd_methods import DoctorNets
 from crowdlogic.extensions.networks.kim_cnn import KimCNN
 from crowdlogic.extensions.networks.mlp import MLP
 from crowdlogic.extensions.networks.network import Training

@@ -11,7 +11,7 @@ pytest.importorskip("torch", reason="torch is not installed: pip install crowdlo
 
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.errors import OptionError
-from crowdlogic.extensions.networks.crowd_layer_method import build_network
+from crowdlogic.extensions.networks.crowd_methods import build_network
 from crowdlogic.extensions.networks.mlp import MLP
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import prepare_task

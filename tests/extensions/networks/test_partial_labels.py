@@ -12,8 +12,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import simulate_crowd
 from crowdlogic.errors import LabelError
-from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer
-from crowdlogic.extensions.networks.doctor_nets import DoctorNets
+from crowdlogic.extensions.networks.crowd_methods import CrowdLayer, DoctorNets
 from crowdlogic.extensions.networks.kim_cnn import KimCNN
 from crowdlogic.extensions.paper.crf_ma import CRFMA
 from crowdlogic.learning.method import LearningMethod, TrainingData

@@ -20,8 +20,7 @@ from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import WordVectors
-from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer
-from crowdlogic.extensions.networks.doctor_nets import DoctorNets
+from crowdlogic.extensions.networks.crowd_methods import CrowdLayer, DoctorNets
 from crowdlogic.extensions.networks.network import Training
 from crowdlogic.extensions.paper.crf_ma import CRFMA
 from crowdlogic.learning.algorithm import ConstantImitation, LogicLNCL

@@ -19,7 +19,6 @@ from crowdlogic.extensions.networks.network import make_batch, word_inputs  # no
 from crowdlogic.extensions.networks.transformer import Transformer  # noqa: E402
 from crowdlogic.extensions.networks.transformer_network import (  # noqa: E402
     SPLITTABLE_MODELS,
-    NetworkOptions,
     StateCache,
     TransformerNetwork,
     has_brain_floats,
@@ -58,7 +57,7 @@ def make_network(model_type: str, frozen_layers: int) -> TransformerNetwork:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         encoder = transformers.AutoModel.from_config(config)
-        return TransformerNetwork(encoder, 2, NetworkOptions(frozen_layers=frozen_layers, pooling="mean"))
+        return TransformerNetwork(encoder, 2, Transformer(frozen_layers=frozen_layers, pooling="mean"))
 
 
 @pytest.mark.parametrize("model_type", SPLITTABLE_MODELS)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from crowdlogic.classifiers.linear import Linear
-from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer
-from crowdlogic.extensions.networks.doctor_nets import DoctorNets, WeightedDoctorNets
+from crowdlogic.extensions.networks.crowd_methods import CrowdLayer, DoctorNets, WeightedDoctorNets
 from crowdlogic.extensions.paper.crf_ma import CRFMA
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.aggnet import AggNet, Raykar

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crowdlogic.extensions.networks.crowd_layer_method import LayerKind
+from crowdlogic.extensions.networks.crowd_methods import LayerKind
 from crowdlogic.extensions.paper import methods
 from crowdlogic.extensions.paper.runs import load_task
 

@@ -22,9 +22,9 @@ ENTRIES = {
         "hugging-face": "crowdlogic.extensions.networks.adapters:adapt_folder",
     },
     "learners": {
-        "crowd-layer": "crowdlogic.extensions.networks.crowd_layer_method:CrowdLayer",
-        "dl-dn": "crowdlogic.extensions.networks.doctor_nets:DoctorNets",
-        "dl-wdn": "crowdlogic.extensions.networks.doctor_nets:WeightedDoctorNets",
+        "crowd-layer": "crowdlogic.extensions.networks.crowd_methods:CrowdLayer",
+        "dl-dn": "crowdlogic.extensions.networks.crowd_methods:DoctorNets",
+        "dl-wdn": "crowdlogic.extensions.networks.crowd_methods:WeightedDoctorNets",
     },
     "presets": {
         "sentiment": "crowdlogic.extensions.networks.presets:sentiment_preset",

@@ -13,15 +13,14 @@ Axes: s sentence, t token, v distinct word, c channel (row, shape, characters), 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from crowdlogic.classifiers.features import TokenStream, corpus_tokens
-from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.networks.chain_networks import TagTransitions
@@ -30,15 +29,13 @@ from crowdlogic.extensions.networks.network import (
     ByteDropout,
     Inputs,
     Network,
-    NeuralClassifier,
     Training,
     WordEmbedding,
 )
 from crowdlogic.extensions.networks.word_network import (
     N_SHAPES,
+    WordArchitecture,
     WordIndex,
-    build_classifier,
-    load_classifier,
     shape_codes,
 )
 from crowdlogic.numerics.arrays import Ints
@@ -54,7 +51,7 @@ ROW, SHAPE, CHARACTERS = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class BiLSTMCRF:
+class BiLSTMCRF(WordArchitecture):
     """BiLSTM-CRF tagger.
 
     Attributes:
@@ -87,7 +84,7 @@ class BiLSTMCRF:
 
     name = "bilstm-crf"
     preset = "ner"
-    unknown_spread = 0.0
+    unknown_spread: ClassVar[float] = 0.0
     """Words without a pretrained vector are initialised to zero."""
 
     def __post_init__(self) -> None:
@@ -100,19 +97,6 @@ class BiLSTMCRF:
         for name in ("dropout", "word_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise OptionError(f"{self.name}: {name} must be in [0, 1), got {getattr(self, name)}.")
-
-    @property
-    def trains_vectors(self) -> bool:
-        """Whether the vectors of the words in the training corpus are trained."""
-        return self.tune_vectors
-
-    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
-        """Build a new network for the vocabulary of a corpus."""
-        return build_classifier(self, corpus, classes, seed=seed)
-
-    def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-        """Restore a network from a saved state."""
-        return load_classifier(self, arrays, classes)
 
     def tokenize(self, corpus: Corpus) -> TokenStream:
         """Return the tokens of a corpus."""
@@ -136,17 +120,17 @@ class BiLSTMCRF:
 def character_codes(words: tuple[str, ...], most: int) -> Ints:
     """Return codes[c, v] of the characters of words, 0 for padding; long words are cut in the middle."""
     codes = np.zeros((most, len(words)), dtype=np.int64)
+
+    def code(character: str) -> int:
+        """Return 1 to OWN_CODES for the first code points, and one of the SHARED_CODES after them for others."""
+        point = ord(character)
+        return 1 + point if point < OWN_CODES else 1 + OWN_CODES + point % SHARED_CODES
+
     for v, word in enumerate(words):
         head = most - most // 2
         read = word if len(word) <= most else word[:head] + word[len(word) - most // 2 :]
-        codes[: len(read), v] = [_character_code(one) for one in read]
+        codes[: len(read), v] = [code(one) for one in read]
     return codes
-
-
-def _character_code(character: str) -> int:
-    """Return 1 to OWN_CODES for the first code points, and one of the SHARED_CODES after them for others."""
-    point = ord(character)
-    return 1 + point if point < OWN_CODES else 1 + OWN_CODES + point % SHARED_CODES
 
 
 class CharacterFilters(nn.Module):
@@ -184,7 +168,11 @@ class BiLSTMNetwork(Network):
         words = batch.words.index_select(1, distinct)
         inputs = self.vectors(words).index_select(0, place.flatten()).view(*batch.text.shape, -1)
         if self.training and self.word_dropout:
-            inputs = self._drop_words(inputs)
+            # Drop the vectors of random words, but not their shapes and characters
+            kept = (torch.rand(inputs.shape[:2], device=inputs.device) >= self.word_dropout).to(inputs.dtype)
+            mask = torch.ones_like(inputs)
+            mask[..., : self.embedding.size] = kept[..., None]
+            inputs = inputs * mask
         hidden = self.recurrent(self.dropout(inputs), batch.lengths)
         unary: Tensor = self.output(self.dropout(batch.at_units(hidden)))
         return unary
@@ -197,13 +185,6 @@ class BiLSTMNetwork(Network):
         if self.characters is not None:
             parts.append(self.characters(words[CHARACTERS:]))
         return torch.cat(parts, dim=1)
-
-    def _drop_words(self, inputs: Tensor) -> Tensor:
-        """Drop the vectors of random words, but not their shapes and characters."""
-        kept = (torch.rand(inputs.shape[:2], device=inputs.device) >= self.word_dropout).to(inputs.dtype)
-        mask = torch.ones_like(inputs)
-        mask[..., : self.embedding.size] = kept[..., None]
-        return inputs * mask
 
     def recurrent(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         """Return hidden[s, t, d] of both directions.

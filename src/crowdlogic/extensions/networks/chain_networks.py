@@ -122,7 +122,11 @@ def chain_loss(transitions: TagTransitions, targets: ChainBeliefs, weights: Floa
         if not len(kept):
             return unary.sum() * 0.0, 0
         mine = units[kept]
-        offsets = _run_offsets(mine, weights, begins)
+        # Runs are neighbouring units of one sequence with equal weight
+        is_first = begins[mine].copy()
+        is_first[0] = True
+        is_first[1:] |= (np.diff(mine) != 1) | (np.diff(weights[mine]) != 0)
+        offsets = np.append(np.flatnonzero(is_first), len(mine))
         wanted = RunTargets(
             offsets=offsets, weight=weights[mine[offsets[:-1]]], tags=targets.q[mine], pair=targets.pair[mine]
         )
@@ -131,14 +135,6 @@ def chain_loss(transitions: TagTransitions, targets: ChainBeliefs, weights: Floa
         return total / len(kept), len(kept)
 
     return loss
-
-
-def _run_offsets(units: Ints, weights: Floats, begins: Bools) -> Ints:
-    """Return offsets[r] of runs: neighbouring units of one sequence with equal weight."""
-    is_first = begins[units].copy()
-    is_first[0] = True
-    is_first[1:] |= (np.diff(units) != 1) | (np.diff(weights[units]) != 0)
-    return np.append(np.flatnonzero(is_first), len(units))
 
 
 class ChainNeuralClassifier(NeuralClassifier):
@@ -179,9 +175,7 @@ class ChainNeuralClassifier(NeuralClassifier):
             unary = np.empty((corpus.n_units, self.network.n_classes))
             for outputs, units in self.forward_batches(corpus):
                 unary[units] = outputs.double().cpu().numpy()
-            between, start = (
-                tensor.detach().double().cpu().numpy() for tensor in (self.transitions.pairwise, self.transitions.start)
-            )
+            between, start = _to_numpy(self.transitions.pairwise), _to_numpy(self.transitions.start)
             known[corpus] = ChainScores(
                 unary=unary, transitions=between, start=start, offsets=np.asarray(corpus.offsets)
             )

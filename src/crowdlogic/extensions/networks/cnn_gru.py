@@ -11,15 +11,14 @@ Axes: s sentence, t token, d dimension, f filter, k class.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from crowdlogic.classifiers.features import TokenStream, corpus_tokens
-from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.networks.chain_networks import TagTransitions
@@ -28,16 +27,14 @@ from crowdlogic.extensions.networks.network import (
     Batch,
     ByteDropout,
     Inputs,
-    NeuralClassifier,
     Training,
     WordEmbedding,
     word_inputs,
 )
 from crowdlogic.extensions.networks.word_network import (
     N_SHAPES,
+    WordArchitecture,
     WordIndex,
-    build_classifier,
-    load_classifier,
     shape_codes,
 )
 
@@ -45,7 +42,7 @@ PAPER = Training(optimiser="adam", learning_rate=1e-3, batch_size=64)
 
 
 @dataclass(frozen=True)
-class CNNGRU:
+class CNNGRU(WordArchitecture):
     """CNN-GRU tagger. The defaults are those of the paper.
 
     Attributes:
@@ -77,7 +74,7 @@ class CNNGRU:
     training: Training = PAPER
 
     name = "cnn-gru"
-    unknown_spread = 0.0
+    unknown_spread: ClassVar[float] = 0.0
     """Words without a pretrained vector are initialised to zero, as in the paper's program."""
 
     def __post_init__(self) -> None:
@@ -89,19 +86,6 @@ class CNNGRU:
             )
         if not 0 <= self.dropout < 1:
             raise OptionError(f"{self.name}: dropout must be in [0, 1), got {self.dropout}.")
-
-    @property
-    def trains_vectors(self) -> bool:
-        """Whether the vectors of the words in the training corpus are trained."""
-        return self.tune_vectors
-
-    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
-        """Build a new network for the vocabulary of a corpus."""
-        return build_classifier(self, corpus, classes, seed=seed)
-
-    def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-        """Restore a network from a saved state."""
-        return load_classifier(self, arrays, classes)
 
     def tokenize(self, corpus: Corpus) -> TokenStream:
         """Return the tokens of a corpus."""

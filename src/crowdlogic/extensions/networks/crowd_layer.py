@@ -292,15 +292,12 @@ class AnnotatorHeadsClassifier(NeuralClassifier):
         p = torch.zeros(len(pairs.unit), len(self.heads.weight_logits), dtype=torch.float64, device=self.device)
         starts = np.searchsorted(pairs.unit, np.arange(corpus.n_units + 1))
         for outputs, units in self.forward_batches(corpus):
-            places, rows = (_chunks(found, self.heads.chunk_size) for found in label_rows(starts, units))
-            for place, row in zip(places, rows, strict=True):
+            places, rows = label_rows(starts, units)
+            for begin in range(0, len(rows), self.heads.chunk_size):
+                place, row = (found[begin : begin + self.heads.chunk_size] for found in (places, rows))
                 found = self.heads.head_probabilities(outputs[place])
                 p[row] = found[torch.arange(len(row)), :, pairs.label[row]]
         return p.clone()  # leave inference mode, so that gradients can be computed
-
-
-def _chunks(array: Ints, size: int) -> list[Ints]:
-    return [array[begin : begin + size] for begin in range(0, len(array), size)]
 
 
 def restore_classifier(plain: NeuralClassifier, arrays: Arrays) -> NeuralClassifier:

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from crowdlogic.classifiers.features import TokenStream
-from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.networks.network import (
@@ -26,16 +24,14 @@ from crowdlogic.extensions.networks.network import (
     ByteDropout,
     Inputs,
     Network,
-    NeuralClassifier,
     Training,
     WordEmbedding,
     word_inputs,
 )
 from crowdlogic.extensions.networks.word_network import (
     TOKENIZERS,
+    WordArchitecture,
     WordIndex,
-    build_classifier,
-    load_classifier,
     tokenize_texts,
 )
 
@@ -152,7 +148,7 @@ PAPER = Training(optimiser="adadelta", learning_rate=1.0, halve_every=5, batch_s
 
 
 @dataclass(frozen=True)
-class KimCNN:
+class KimCNN(WordArchitecture):
     """Kim's convolutional network. The defaults are those of the paper.
 
     Attributes:
@@ -180,7 +176,7 @@ class KimCNN:
     training: Training = PAPER
 
     name = "kim-cnn"
-    unknown_spread = 0.01
+    unknown_spread: ClassVar[float] = 0.01
     """Value of the paper's program; [KIM14] uses 0.25."""
 
     def __post_init__(self) -> None:
@@ -192,19 +188,6 @@ class KimCNN:
             raise OptionError(
                 f"{self.name}: tokenizer: expected one of {', '.join(TOKENIZERS)}; got {self.tokenizer!r}."
             )
-
-    @property
-    def trains_vectors(self) -> bool:
-        """Whether the vectors of the words in the training corpus are trained."""
-        return self.vectors is None if self.tune_vectors is None else self.tune_vectors
-
-    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
-        """Build a new network for the vocabulary of a corpus."""
-        return build_classifier(self, corpus, classes, seed=seed)
-
-    def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-        """Restore a network from a saved state."""
-        return load_classifier(self, arrays, classes)
 
     def tokenize(self, corpus: Corpus) -> TokenStream:
         """Return the words of the texts."""

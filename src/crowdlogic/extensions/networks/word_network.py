@@ -1,6 +1,6 @@
 """Networks over words: building the vocabulary and the word vectors for a corpus, saving and loading.
 
-The networks are in kim_cnn, cnn_gru and bilstm_crf; their options implement WordArchitecture.
+The networks are in kim_cnn, cnn_gru and bilstm_crf; their options are subclasses of WordArchitecture.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,79 +120,73 @@ RANDOM_SPREAD = 0.25
 """Without pretrained vectors, words start uniformly in [-RANDOM_SPREAD, RANDOM_SPREAD], as in Kim's program."""
 
 
-class WordArchitecture(Protocol):
-    """Protocol for the options of a network over words."""
+class WordArchitecture:
+    """Base class of the options of a network over words.
 
-    @property
-    def vectors(self) -> WordVectors | None:
-        """Pretrained word vectors, if any."""
+    Attributes:
+        vectors: Pretrained word vectors, if any.
+        vector_size: Size of the word vectors if they are not pretrained.
+        tune_vectors: Whether the vectors of the words in the training corpus are trained. None: only if they are not
+            pretrained.
+        case_sensitive: Whether words are only looked up as written, never in lower case.
+        training: The optimiser and its hyper-parameters.
+        unknown_spread: Words without a pretrained vector are initialised uniformly in [-unknown_spread,
+            unknown_spread].
+    """
 
-    @property
-    def vector_size(self) -> int:
-        """Size of the word vectors if they are not pretrained."""
-
-    @property
-    def case_sensitive(self) -> bool:
-        """Whether words are only looked up as written, never in lower case."""
-
-    @property
-    def training(self) -> Training:
-        """Optimiser and hyper-parameters."""
-
-    @property
-    def trains_vectors(self) -> bool:
-        """Whether the vectors of the words in the training corpus are trained."""
-
-    @property
-    def unknown_spread(self) -> float:
-        """Words without a pretrained vector are initialised uniformly in [-unknown_spread, unknown_spread]."""
+    vectors: WordVectors | None
+    vector_size: int
+    tune_vectors: bool | None
+    case_sensitive: bool
+    training: Training
+    unknown_spread: ClassVar[float]
 
     def tokenize(self, corpus: Corpus) -> TokenStream:
         """Return the words of a corpus."""
+        raise NotImplementedError
 
     def encode(self, tokens: TokenStream, index: WordIndex) -> Inputs:
         """Convert words to inputs of the network."""
+        raise NotImplementedError
 
     def network(self, embedding: WordEmbedding, n_classes: int) -> Network:
         """Create a new network with the given embedding as attribute `embedding`."""
+        raise NotImplementedError
 
+    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
+        """Build a new network for the vocabulary of a corpus."""
+        vectors = self.vectors
+        index, n_own = build_word_index(self.tokenize(corpus).words, vectors, case_sensitive=self.case_sensitive)
+        rng = np.random.default_rng(derive_seed(seed, "words"))
+        size, spread = (self.vector_size, RANDOM_SPREAD) if vectors is None else (vectors.size, self.unknown_spread)
+        matrix = initial_vectors(index, vectors, size=size, spread=spread, rng=rng)
+        trained = vectors is None if self.tune_vectors is None else self.tune_vectors
+        embedding = WordEmbedding(matrix[:n_own], matrix[n_own:], trained=trained)
+        return self._make_classifier(index, embedding, n_classes=len(classes), seed=seed)
 
-def build_classifier(options: WordArchitecture, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
-    """Build a new network for the vocabulary of a corpus."""
-    vectors = options.vectors
-    index, n_own = build_word_index(options.tokenize(corpus).words, vectors, case_sensitive=options.case_sensitive)
-    rng = np.random.default_rng(derive_seed(seed, "words"))
-    size, spread = (options.vector_size, RANDOM_SPREAD) if vectors is None else (vectors.size, options.unknown_spread)
-    matrix = initial_vectors(index, vectors, size=size, spread=spread, rng=rng)
-    embedding = WordEmbedding(matrix[:n_own], matrix[n_own:], trained=options.trains_vectors)
-    return _make_classifier(options, index, embedding, n_classes=len(classes), seed=seed)
+    def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
+        """Restore a network from a saved state, which also records whether its word vectors were trained."""
+        trained = MODEL + EMBEDDING + "own" in arrays
+        names = (WORDS, (MODEL if trained else FIXED + MODEL) + EMBEDDING + "own", FIXED + MODEL + EMBEDDING + "rest")
+        absent = [name for name in names if name not in arrays]
+        if absent:
+            raise FormatError(f"These arrays do not belong to a network over words: {absent[0]} is missing.")
+        words, own = saved_words(arrays, WORDS), saved_array(arrays, names[1], (None, None))
+        rest = saved_array(arrays, names[2], (None, own.shape[1]))
+        if len(words) + 2 != len(own) + len(rest):
+            raise FormatError(f"These arrays are damaged: {len(own) + len(rest)} vectors for {len(words)} words.")
+        index = WordIndex(words, case_sensitive=self.case_sensitive)
+        embedding = WordEmbedding(own, rest, trained=trained)
+        return restore_classifier(self._make_classifier(index, embedding, n_classes=len(classes), seed=0), arrays)
 
-
-def load_classifier(options: WordArchitecture, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-    """Restore a network from a saved state, which also records whether its word vectors were trained."""
-    trained = MODEL + EMBEDDING + "own" in arrays
-    names = (WORDS, (MODEL if trained else FIXED + MODEL) + EMBEDDING + "own", FIXED + MODEL + EMBEDDING + "rest")
-    absent = [name for name in names if name not in arrays]
-    if absent:
-        raise FormatError(f"These arrays do not belong to a network over words: {absent[0]} is missing.")
-    words, own = saved_words(arrays, WORDS), saved_array(arrays, names[1], (None, None))
-    rest = saved_array(arrays, names[2], (None, own.shape[1]))
-    if len(words) + 2 != len(own) + len(rest):
-        raise FormatError(f"These arrays are damaged: {len(own) + len(rest)} vectors for {len(words)} words.")
-    index = WordIndex(words, case_sensitive=options.case_sensitive)
-    embedding = WordEmbedding(own, rest, trained=trained)
-    plain = _make_classifier(options, index, embedding, n_classes=len(classes), seed=0)
-    return restore_classifier(plain, arrays)
-
-
-def _make_classifier(
-    options: WordArchitecture, index: WordIndex, embedding: WordEmbedding, *, n_classes: int, seed: int
-) -> NeuralClassifier:
-    with torch_seed(derive_seed(seed, "weights"), find_device("cpu")):
-        network = options.network(embedding, n_classes)
-    encode = partial(_encode_corpus, options, index)
-    kind = ChainNeuralClassifier if hasattr(network, "transitions") else NeuralClassifier
-    return kind(network, encode, options.training, seed=seed, fixed={WORDS: encode_json(index.words)})
+    def _make_classifier(
+        self, index: WordIndex, embedding: WordEmbedding, *, n_classes: int, seed: int
+    ) -> NeuralClassifier:
+        with torch_seed(derive_seed(seed, "weights"), find_device("cpu")):
+            network = self.network(embedding, n_classes)
+        encode = partial(_encode_corpus, self, index)
+        kind = ChainNeuralClassifier if hasattr(network, "transitions") else NeuralClassifier
+        return kind(network, encode, self.training, seed=seed, fixed={WORDS: encode_json(index.words)})
 
 
 def _encode_corpus(options: WordArchitecture, index: WordIndex, corpus: Corpus) -> Inputs:

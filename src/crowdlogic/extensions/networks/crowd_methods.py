@@ -1,25 +1,30 @@
-"""Crowd layer: a network trained directly on crowd labels, with one additional layer per annotator on top.
+"""Methods that train a network directly on crowd labels: the crowd layer, and doctor nets with a head per annotator.
 
 [ROD18] Rodrigues and Pereira, "Deep learning from crowds", 2018. As in its authors' program: the layer takes the
 network's softmax and is followed by a softmax, for documents and for tokens; every label has the same weight; the
 network is first trained on the majority vote for some epochs, after which the optimiser is reset. The authors always
 use Adam; here, the optimiser is that of the network. The learning rate schedule and the seeds continue after
-pretraining.
+pretraining. Pretraining is part of epoch 1 of a pass, so that checkpoints, which are written after every epoch, include
+it. The answers for the training items are the network's predictions.
 
-Pretraining is part of epoch 1 of a pass, so that checkpoints, which are written after every epoch, include it. The
-answers for the training items are the network's predictions.
+[GUAN18] Guan, Gulshan, Dai and Hinton, "Who said what: modeling individual labelers improves classification", 2018. Its
+doctor net (DL-DN in the paper's tables) averages the heads with equal weights. Its weighted doctor net (DL-WDN) then
+learns the weights, with fixed heads, at the end of every epoch, so that stopping criteria evaluate the final predictor.
+The heads share one body: the labels of all annotators train the representation of an item, those of one annotator train
+their head. The answers for the training items are the average of the heads.
 
 Axes: i unit, j annotator, k class, m true class, n given label.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, cast
 
 from crowdlogic.annotators.confusion import Confusion, ConfusionMatrices
 from crowdlogic.classifiers.protocol import Architecture
+from crowdlogic.data.estimate import vote_shares
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.learned import Learned, make_learned
 from crowdlogic.learning.method import FitMixin, TrainingData, idle_teacher, prepare_plain_task
@@ -32,7 +37,7 @@ from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
 
 if TYPE_CHECKING:
-    from crowdlogic.extensions.networks.crowd_layer import CrowdLayerClassifier
+    from crowdlogic.extensions.networks.crowd_layer import AnnotatorHeadsClassifier, CrowdLayerClassifier
     from crowdlogic.extensions.networks.network import NeuralClassifier
 
 
@@ -104,8 +109,8 @@ class CrowdLayer(FitMixin):
                 for _ in range(self.pretraining):
                     network.fit_epoch(task.corpus, majority, task.unit_weights)
                 network.reset_optimiser()
-            training.record(believe(task, network, network.fit_labels(task.corpus, task.training_labels)))
-        training.finish(lambda epoch: believe(task, network, epoch.loss))
+            training.record(_believe(task, network, network.fit_labels(task.corpus, task.training_labels)))
+        training.finish(lambda epoch: _believe(task, network, epoch.loss))
 
     def network(self, task: Task) -> CrowdLayerClassifier:
         """Build a new network with a layer for the annotators of a task."""
@@ -115,8 +120,81 @@ class CrowdLayer(FitMixin):
         return add_crowd_layer(plain, task.labels, matrix=self.kind == LayerKind.MW, bias=self.kind == LayerKind.VW_B)
 
 
-def believe(task: Task, network: CrowdLayerClassifier, loss: float) -> Epoch:
-    """Return an epoch with the network's beliefs and the annotators' confusion matrices."""
+ANNOTATORS = ConfusionMatrices()
+"""Model for estimating the annotators' reliability."""
+
+
+@dataclass(frozen=True)
+class DoctorNets(FitMixin):
+    """Doctor nets ([GUAN18]).
+
+    Attributes:
+        classifier: The network whose body is shared: KimCNN, CNNGRU, MLP, ...
+        weighted: Whether the weights of the heads are learnt (DL-WDN) or equal (DL-DN).
+        limits: Number of epochs, stopping criterion and random seed.
+    """
+
+    classifier: Architecture
+    weighted: bool = False
+    limits: TrainingLimits = TrainingLimits()
+
+    @property
+    def name(self) -> str:
+        """Name of the method in tables."""
+        return "dl-wdn" if self.weighted else "dl-dn"
+
+    def learn(
+        self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
+    ) -> Learned:
+        """Learn from crowd labels; rules are not supported."""
+        task = prepare_plain_task(self.name, data, self.limits)
+        for training in passes(task, self.limits, checkpoint=checkpoint, callback=callback):
+            self._run(training)
+        epoch = training.outcome
+        judged = ANNOTATORS.m_step(ANNOTATORS.observe(task.labels), epoch.p)
+        return make_learned(self.name, training, replace(epoch, annotators=judged))
+
+    def _run(self, training: TrainingPass) -> None:
+        """Train on the labels, and fit the weights of the heads after each epoch."""
+        task, network = training.task, self.network(training.task)
+        targets = vote_shares(task.training_labels.votes())
+        training.begin(classifier=network, teacher=idle_teacher(task), model=ANNOTATORS, targets=targets)
+        for _ in training.epochs():
+            loss = network.fit_labels(task.corpus, task.training_labels)
+            if self.weighted:
+                network.fit_head_weights(task.corpus, task.training_labels)
+            training.record(_believe(task, network, loss))
+        training.finish(lambda epoch: _believe(task, network, epoch.loss))
+
+    def network(self, task: Task) -> AnnotatorHeadsClassifier:
+        """Build a new network with one head per annotator, each initialised to the network's output layer.
+
+        Annotators without training labels have no weight.
+        """
+        from crowdlogic.extensions.networks.crowd_layer import add_annotator_heads  # needs torch
+
+        plain = build_network(self.name, self.classifier, task, seed=self.limits.seed)
+        return add_annotator_heads(plain, task.training_labels)
+
+
+@dataclass(frozen=True)
+class WeightedDoctorNets(DoctorNets):
+    """Weighted doctor nets ([GUAN18]): the weights of the heads are learnt (DL-WDN)."""
+
+    weighted: bool = True
+
+
+def _believe(task: Task, network: CrowdLayerClassifier | AnnotatorHeadsClassifier, loss: float) -> Epoch:
+    """Return an epoch with the network's beliefs.
+
+    The annotators' confusion matrices are those of the crowd layer; for doctor nets, they are estimated from the
+    beliefs.
+    """
     p = network.predict_proba(task.corpus)
-    annotators = Confusion(network.confusion().transpose(0, 2, 1))
+    own = getattr(network, "confusion", None)
+    annotators = (
+        ANNOTATORS.m_step(ANNOTATORS.observe(task.training_labels), p)
+        if own is None
+        else Confusion(own().transpose(0, 2, 1))
+    )
     return Epoch(loss=loss, k=0.0, p=p, q_a=p, q_b=p, q_f=p, annotators=annotators)

@@ -4,7 +4,7 @@ import pytest
 
 from crowdlogic.extensions.networks.crowd_methods import LayerKind
 from crowdlogic.extensions.paper import methods
-from crowdlogic.extensions.paper.runs import load_task
+from crowdlogic.extensions.paper.runs import apply_option, load_task
 
 pytest.importorskip("torch")
 
@@ -86,7 +86,9 @@ def test_without_gold_the_answer_is_a_mean_of_weights_unless_said(tagging):
     assert (single.limits.held_out.unit, single.limits.held_out.average) == ("annotations", 1)
 
 
-def test_without_patience_nothing_stops_a_fit_early(tagging):
-    patient = methods.without_patience(tagging.method)
+def test_without_patience_nothing_stops_a_fit_early():
+    data, task = load_task("quick-ner")
+
+    patient = apply_option(data, task, "all epochs", seed=0)[1].method
 
     assert patient.limits.patience == patient.limits.held_out.patience == patient.limits.epochs

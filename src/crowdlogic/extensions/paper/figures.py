@@ -6,7 +6,7 @@ The figures of annotators show the run with the lowest seed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,20 +51,20 @@ GAP = 26
 
 def build_figures(runs: FinishedRuns, task: str) -> list[Plot]:
     """Return all figures that can be drawn from the finished runs of a task."""
-    plots = [*_annotator_figures(runs, task), *_sample_figures(runs, task), *_sensitivity_figures(runs, task)]
+    plots: list[Plot] = []
+    if annotated := runs.row_runs(task, "annotators"):
+        record = annotated[0]["annotators"]
+        metric = "F1" if paper_task(task) == NER else "accuracy"
+        items = [float(one["items"]) for one in record["each"]]
+        skill = [one["skill"] for one in record["each"] if one["skill"] is not None]
+        plots += [
+            confusion_figure(record, SHOWN[paper_task(task) == NER]),
+            reliability_figure(scored_annotators(annotated[0])),
+            box_plot("amount", "Annotated items per annotator", items, y="items", logarithmic=True),
+            box_plot("skill", f"{metric} of annotators", skill, y=metric),
+        ]
+    plots += [*_sample_figures(runs, task), *_sensitivity_figures(runs, task)]
     return [replace(plot, name=f"{task}-{plot.name}") for plot in plots]
-
-
-def _annotator_figures(runs: FinishedRuns, task: str) -> list[Plot]:
-    own = runs.row_runs(task, "annotators")
-    if not own:
-        return []
-    record = own[0]["annotators"]
-    return [
-        confusion_figure(record, SHOWN[paper_task(task) == NER]),
-        reliability_figure(scored_annotators(own[0])),
-        *_box_figures(record["each"], task),
-    ]
 
 
 def confusion_figure(record: dict[str, Any], count: int) -> Plot:
@@ -97,30 +97,15 @@ def reliability_figure(annotators: list[AnnotatorScore]) -> Plot:
     marks = [*left_axis(frame, up, "estimated", format_percent), *bottom_axis(frame, across, "real", format_percent)]
     marks.append(straight_line(across(low), up(low), across(1.0), up(1.0), class_="chance"))
     most = max(one["labels"] for one in annotators)
-    marks += [_annotator_mark(one, across, up, most) for one in annotators]
+    for one in annotators:  # a point whose size grows with the number of labels
+        note = f"{one['name']}: real {format_percent(one['real'])}, estimated {format_percent(one['estimated'])}"
+        size = 2.5 + 6 * math.sqrt(one["labels"] / most)
+        place = {"cx": across(one["real"]), "cy": up(one["estimated"]), "r": size}
+        marks.append(tag("circle", tooltip(note), class_="mark c1", fill_opacity=0.55, **place))
     r = reliability_correlation(annotators)
     heading = f"Overall reliability of {len(annotators)} annotators: r = {r:.3f}"
     says = f"{heading}; annotators with more than {FEW_LABELS} labels, larger points have more."
     return finish_plot("reliability", heading, says, marks, size=(frame.width, frame.height))
-
-
-def _annotator_mark(one: AnnotatorScore, across: Scale, up: Scale, most: int) -> Markup:
-    """Draw a point whose size grows with the number of labels; `most` is the largest number."""
-    note = tooltip(f"{one['name']}: real {format_percent(one['real'])}, estimated {format_percent(one['estimated'])}")
-    size = 2.5 + 6 * math.sqrt(one["labels"] / most)
-    place = {"cx": across(one["real"]), "cy": up(one["estimated"]), "r": size}
-    return tag("circle", note, class_="mark c1", fill_opacity=0.55, **place)
-
-
-def _box_figures(annotators: Sequence[AnnotatorScore], task: str) -> list[Plot]:
-    """Draw box plots of the number of items and the skill of the annotators."""
-    metric = "F1" if paper_task(task) == NER else "accuracy"
-    items = [float(one["items"]) for one in annotators]
-    skill = [one["skill"] for one in annotators if one["skill"] is not None]
-    return [
-        box_plot("amount", "Annotated items per annotator", items, y="items", logarithmic=True),
-        box_plot("skill", f"{metric} of annotators", skill, y=metric),
-    ]
 
 
 def box_plot(name: str, heading: str, values: Sequence[float], *, y: str, logarithmic: bool = False) -> Plot:
@@ -131,40 +116,30 @@ def box_plot(name: str, heading: str, values: Sequence[float], *, y: str, logari
     up = Scale(low, high, start=frame.height - frame.bottom, end=frame.top, logarithmic=logarithmic)
     lower, median, upper = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
     middle = frame.left + 50
-    marks = [*left_axis(frame, up, y, show), *_whiskers(values, lower, upper, middle=middle, up=up)]
-    marks += _box(lower, median, upper, middle=middle, up=up, show=show)
-    marks += [_jittered_point(place, value, middle, up) for place, value in enumerate(values)]
-    says = f"{heading}: median {show(median)}, half from {show(lower)} to {show(upper)}, {len(values)} in all."
-    return finish_plot(name, heading, says, marks, size=(frame.width, frame.height))
-
-
-def _whiskers(values: Sequence[float], lower: float, upper: float, *, middle: float, up: Scale) -> list[Markup]:
+    # The whiskers
     reach = 1.5 * (upper - lower)
     least = min(value for value in values if value >= lower - reach)
     most = max(value for value in values if value <= upper + reach)
-    return [
+    marks = [
+        *left_axis(frame, up, y, show),
         straight_line(middle, up(least), middle, up(lower), class_="axis"),
         straight_line(middle, up(upper), middle, up(most), class_="axis"),
         *(straight_line(middle - 10, up(end), middle + 10, up(end), class_="axis") for end in (least, most)),
     ]
-
-
-def _box(
-    lower: float, median: float, upper: float, *, middle: float, up: Scale, show: Callable[[float], str]
-) -> list[Markup]:
+    # The box, with its median
     half = 26.0
     box = {"x": middle - half, "y": up(upper), "width": 2 * half, "height": max(up(lower) - up(upper), 1.0)}
-    return [
+    marks += [
         tag("rect", tooltip(f"half of them lie from {show(lower)} to {show(upper)}"), class_="mark c5", **box),
         straight_line(middle - half, up(median), middle + half, up(median), class_="chosen"),
         text(middle + half + 5, up(median) + 4, show(median), anchor="start", class_="label"),
     ]
-
-
-def _jittered_point(place: int, value: float, middle: float, up: Scale) -> Markup:
-    """Return a point next to the box, with a horizontal offset that separates equal values."""
-    x = middle + 84 + 14 * math.sin(37 * place)
-    return tag("circle", cx=x, cy=up(value), r=2.2, class_="mark c1", fill_opacity=0.6)
+    # All values next to the box, with a horizontal offset that separates equal ones
+    for place, value in enumerate(values):
+        x = middle + 84 + 14 * math.sin(37 * place)
+        marks.append(tag("circle", cx=x, cy=up(value), r=2.2, class_="mark c1", fill_opacity=0.6))
+    says = f"{heading}: median {show(median)}, half from {show(lower)} to {show(upper)}, {len(values)} in all."
+    return finish_plot(name, heading, says, marks, size=(frame.width, frame.height))
 
 
 SAMPLE_CURVES = {

@@ -1,7 +1,6 @@
-"""Builders of the methods in the rows, from the configuration of a task, and functions that change one option.
+"""Builders of the methods in the rows, from the configuration of a task.
 
-Only this module depends on the option names of `learning`. `TaskMethod` is Logic-LNCL as configured by the task; all
-other methods are derived from it.
+`TaskMethod` is Logic-LNCL as configured by the task; all other methods are derived from it.
 """
 
 from __future__ import annotations
@@ -11,19 +10,17 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from crowdlogic.annotators.abstaining import Abstaining
-from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.extensions.paper.crf_ma import CRFMA
-from crowdlogic.learning.algorithm import Imitation, LogicLNCL
+from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
 from crowdlogic.learning.baselines.fixed_truth import FixedTruth, KnownAnswers
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
 from crowdlogic.learning.method import LearningMethod
 from crowdlogic.learning.presets import CONLL_TIES, PresetConfiguration
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
-from crowdlogic.registry import ANNOTATOR_MODELS, LEARNING_METHODS, PRESETS
+from crowdlogic.registry import LEARNING_METHODS, PRESETS
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.projection.projector import Start, find_preset
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import CONLL_START, TransitionTable, transition_table
 from crowdlogic.truth.majority import MajorityVote
@@ -51,22 +48,7 @@ def _limits(method: TaskMethod, seed: int) -> TrainingLimits:
 
 def with_seed(method: TaskMethod, seed: int) -> TaskMethod:
     """Set the random seed."""
-    return replace(method, limits=replace(method.limits, seed=seed))
-
-
-def with_classifier(method: TaskMethod, classifier: Architecture, *, epochs: int) -> TaskMethod:
-    """Set the classifier and the maximum number of epochs."""
-    return replace(method, classifier=classifier, limits=replace(method.limits, epochs=epochs))
-
-
-def with_strength(method: TaskMethod, strength: float) -> TaskMethod:
-    """Set C, the strength of the rules (eq. 15)."""
-    return replace(method, projector=replace(method.projector, strength=strength))
-
-
-def with_imitation(method: TaskMethod, imitation: Imitation) -> TaskMethod:
-    """Set the schedule k(t) (eq. 9)."""
-    return replace(method, imitation=imitation)
+    return replace(method, limits=_limits(method, seed))
 
 
 def with_transitions(method: TaskMethod, transitions: TransitionTable | None) -> TaskMethod:
@@ -74,53 +56,11 @@ def with_transitions(method: TaskMethod, transitions: TransitionTable | None) ->
     return replace(method, projector=replace(method.projector, transitions=transitions))
 
 
-def projecting_predictions(method: TaskMethod) -> TaskMethod:
-    """Let the rules start from the classifier's predictions instead of q_a."""
-    preset = find_preset(method.projector.preset)
-    return replace(method, projector=replace(method.projector, preset=replace(preset, start=Start.classifier)))
-
-
-def with_start(method: TaskMethod, name: str) -> TaskMethod:
-    """Set the truth method for the first targets; majority vote uses hard labels with ties in the paper's order."""
-    vote = MajorityVote(ties=Ties.order, order=CONLL_TIES)
-    return replace(method, start=vote if name == vote.name else truth_method(name))
-
-
-def with_annotators(method: TaskMethod, name: str) -> TaskMethod:
-    """Set the annotator model, keeping the correlation of the current one."""
-    correlation = getattr(method.annotators, "correlation", 0.0)
-    changed = replace(method, annotators=ANNOTATOR_MODELS.create(name))
-    return with_correlation(changed, correlation) if correlation else changed
-
-
-def with_correlation(method: TaskMethod, correlation: float) -> TaskMethod:
-    """Set the correlation between labels of a unit."""
-    annotators: Any = method.annotators
-    return replace(method, annotators=replace(annotators, correlation=correlation))
-
-
-def with_halving(method: TaskMethod, epochs: int) -> TaskMethod:
-    """Set the number of epochs after which the learning rate is halved; 0 keeps it constant."""
-    classifier: Any = method.classifier
-    training = replace(classifier.training, halve_every=epochs)
-    return replace(method, classifier=replace(classifier, training=training))
-
-
-def with_warm_up(method: TaskMethod, epochs: int) -> TaskMethod:
-    """Set the number of epochs trained on the first targets."""
-    return replace(method, warm_up=epochs)
-
-
 def without_patience(method: TaskMethod) -> TaskMethod:
     """Run all epochs, without early stopping."""
     limits = method.limits
     held_out = None if limits.held_out is None else replace(limits.held_out, patience=limits.epochs)
     return replace(method, limits=replace(limits, patience=limits.epochs, held_out=held_out))
-
-
-def with_held_out(method: TaskMethod, held_out: HeldOut) -> TaskMethod:
-    """Set the held-out labels for early stopping."""
-    return replace(method, limits=replace(method.limits, held_out=held_out))
 
 
 def logic_lncl(task: PresetConfiguration, seed: int) -> Built:
@@ -147,7 +87,8 @@ def without_gold(unit: str, *, average: int = HeldOut().average) -> Builder:
     """Return a builder of Logic-LNCL that stops by held-out labels (of items, or annotations), not by dev gold."""
 
     def build(task: PresetConfiguration, seed: int) -> Built:
-        return with_seed(with_held_out(task.method, HeldOut(unit=unit, average=average)), seed), task.rules
+        limits = replace(task.method.limits, held_out=HeldOut(unit=unit, average=average), seed=seed)
+        return replace(task.method, limits=limits), task.rules
 
     return build
 
@@ -226,12 +167,8 @@ def replace_tagger(task: PresetConfiguration) -> PresetConfiguration:
     if given.vectors is None:  # a simulated task
         shared = ("hidden_size", "vector_size", "training")
         network = replace(network, **{name: getattr(given, name) for name in shared if hasattr(given, name)})
-    return replace(
-        found,
-        method=with_classifier(
-            found.method, network, epochs=min(task.method.limits.epochs, found.method.limits.epochs)
-        ),
-    )
+    limits = replace(found.method.limits, epochs=min(task.method.limits.epochs, found.method.limits.epochs))
+    return replace(found, method=replace(found.method, classifier=network, limits=limits))
 
 
 def replace_classifier(task: PresetConfiguration) -> PresetConfiguration:

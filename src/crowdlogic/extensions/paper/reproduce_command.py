@@ -15,7 +15,7 @@ from crowdlogic.cli.console import Output, list_written, say, show_lines, show_o
 from crowdlogic.cli.options import JsonOption
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
-from crowdlogic.extensions.paper.jobs import Job, JobProgress, build_jobs, run_jobs, unfinished_jobs
+from crowdlogic.extensions.paper.jobs import Job, build_jobs, run_jobs, unfinished_jobs
 from crowdlogic.extensions.paper.published import QUICK
 from crowdlogic.extensions.paper.reproduction import REHEARSAL, select_rows, study_rows, write_results
 from crowdlogic.extensions.paper.results import read_runs
@@ -40,9 +40,7 @@ OutOption = Annotated[
 ]
 MethodsOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--methods", help=f"{', '.join(study_rows(PaperTask.sentiment))}, or a method such as aggnet. Repeatable."
-    ),
+    typer.Option("--methods", help=f"{STUDIES}, or a method such as aggnet. Repeatable."),
 ]
 SeedsOption = Annotated[int | None, typer.Option("--seeds", min=1, help="Number of seeds; 5 by default.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="First seed; choose one that was not used for tuning.")]
@@ -88,12 +86,20 @@ def command(
     rows = select_rows(name, methods or ())
     if quick:
         say(REHEARSAL)
-    _check_torch()
+    if find_spec("torch") is None:
+        raise OptionError("The paper's networks need torch, which is not installed. Install crowdlogic[torch].")
     load_task(name)  # raises an error for missing data before anything is written
     wanted = build_jobs(name, rows, seeds or (2 if quick else 5), first=seed)
     todo = len(unfinished_jobs(wanted, folder))
     say(f"{pluralise(len(wanted), 'run')}: {len(wanted) - todo:,} finished, {todo:,} to run.")
-    run_jobs(wanted, run_job, folder, processes=jobs, progress=_job_progress())
+    begin = time.monotonic()
+
+    def report(job: Job, done: int, todo: int) -> None:
+        """Print a line after each job, with an estimate of the remaining time."""
+        left = (time.monotonic() - begin) / done * (todo - done)
+        say(f"{done:,} of {todo:,}: {job.row}, seed {job.seed}; about {max(round(left / 60), 1):,} min left")
+
+    run_jobs(wanted, run_job, folder, processes=jobs, progress=report)
     figures = write_results(folder, name)
     with summary():
         if json:
@@ -116,19 +122,3 @@ def command(
     say(f"tables -> {folder / f'{name}.md'}; runs -> {folder / f'{name}.jsonl'}; figures -> {folder / 'figures'}")
     if figures.missing:
         say(figures.missing)
-
-
-def _check_torch() -> None:
-    if find_spec("torch") is None:
-        raise OptionError("The paper's networks need torch, which is not installed. Install crowdlogic[torch].")
-
-
-def _job_progress() -> JobProgress:
-    """Return a callback that prints a line after each job, with an estimate of the remaining time."""
-    begin = time.monotonic()
-
-    def report(job: Job, done: int, todo: int) -> None:
-        left = (time.monotonic() - begin) / done * (todo - done)
-        say(f"{done:,} of {todo:,}: {job.row}, seed {job.seed}; about {max(round(left / 60), 1):,} min left")
-
-    return report

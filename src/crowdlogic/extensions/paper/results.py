@@ -84,21 +84,15 @@ def _key(run: RunResult) -> tuple[str, int]:
 
 
 def _read_file(path: Path) -> list[RunResult]:
-    return [_parse_line(path, number, line) for number, line in enumerate(_lines(path), start=1)]
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines()
-
-
-def _parse_line(path: Path, number: int, line: str) -> RunResult:
-    try:
-        run: RunResult = json.loads(line)
-    except json.JSONDecodeError as problem:
-        raise FormatError(
-            f"{path}, line {number}: not a run in JSON ({problem.msg}). Delete the line to repeat the run."
-        ) from problem
-    return run
+    runs: list[RunResult] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            runs.append(json.loads(line))
+        except json.JSONDecodeError as problem:
+            raise FormatError(
+                f"{path}, line {number}: not a run in JSON ({problem.msg}). Delete the line to repeat the run."
+            ) from problem
+    return runs
 
 
 @contextmanager

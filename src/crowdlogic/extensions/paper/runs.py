@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.classifiers.linear import Linear
-from crowdlogic.classifiers.protocol import predict
+from crowdlogic.classifiers.protocol import Architecture, predict
 from crowdlogic.data.chain_beliefs import AnyBeliefs, answers
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
+from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.extensions.paper import methods
 from crowdlogic.extensions.paper.benchmarks import Benchmark, data_folder, load_benchmark
 from crowdlogic.extensions.paper.jobs import Job
-from crowdlogic.extensions.paper.methods import with_imitation
 from crowdlogic.extensions.paper.published import QUICK
 from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation, LogicLNCL
 from crowdlogic.learning.learned import Learned
@@ -30,10 +29,10 @@ from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.presets import CONLL_TIES, PAPER, READINGS, PresetConfiguration, ner, sentiment
 from crowdlogic.learning.rule_suggestions import suggest_rules
 from crowdlogic.learning.task import score
-from crowdlogic.learning.training import HistoryRow
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.registry import CLASSIFIERS
+from crowdlogic.registry import ANNOTATOR_MODELS, CLASSIFIERS
+from crowdlogic.rules.projection.projector import Start, find_preset
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, truth_method
 from crowdlogic.truth.ties import Ties
@@ -64,7 +63,7 @@ def annotator_record(learned: Learned) -> dict[str, Any]:
                 "estimated": _round(overall_reliability(estimated[j], seen[j])),
                 "real": _round(overall_reliability(real[j], seen[j])),
             }
-            for j, items in enumerate(_items_per_annotator(labels))
+            for j, items in enumerate(np.bincount(labels.annotations()[1], minlength=len(labels.annotators)))
         ],
         "busiest": [
             {"name": str(labels.annotators[int(j)]), "estimated": _matrix(estimated[j]), "real": _matrix(real[j])}
@@ -113,12 +112,6 @@ def _span_f1(labels: CrowdLabels, gold: Ints, j: int) -> float:
     return float(span_scores(gold[unit], labels.label[own], offsets, labels.classes).f1)
 
 
-def _items_per_annotator(labels: CrowdLabels) -> Ints:
-    """Return items[j], the number of items that an annotator labelled."""
-    _, annotator, _ = labels.annotations()
-    return np.bincount(annotator, minlength=len(labels.annotators))
-
-
 def _matrix(confusion: Floats) -> list[list[float | None]]:
     return [[_round(value) for value in row] for row in confusion]
 
@@ -160,16 +153,25 @@ def load_task(task: str, variant: str = "") -> tuple[Benchmark, PresetConfigurat
     if variant and task.removeprefix(QUICK).split("-")[0] in ("sentiment", "labelme"):
         raise OptionError(f"row: the task {task} has no option {variant!r}.")
     match task.split("-"):
-        case ["sentiment"]:
-            return _sentiment("clean")
-        case ["sentiment", split]:
-            return _sentiment(split)
+        case ["sentiment", *split]:
+            data = _load_cached("sentiment_mturk", split=split[0] if split else "clean")
+            return data, sentiment(_kim_cnn(), reading=PAPER)
         case ["ner"]:
-            return _ner(variant or None)
+            data, network = (
+                _load_cached("ner_conll_mturk"),
+                CLASSIFIERS.load("cnn-gru")(vectors=_vectors("*glove*.npz")),
+            )
+            return data, ner(network, data.labels.classes, reading=variant or None)
         case ["weak", name]:
-            return _weak(name, variant)
+            if variant not in ("", *WEAK_MODELS):
+                raise OptionError(
+                    f"row: the task {task} has no option {variant!r}. Choose one of {name_list(WEAK_MODELS)}."
+                )
+            # Kim-CNN uses the word vectors of the sentiment task
+            method = sentiment(_kim_cnn()).method if variant == "kim-cnn" else LogicLNCL(Linear())
+            return _load_cached(f"weak/{name}"), PresetConfiguration(method, None)
         case ["labelme"]:
-            return _labelme()
+            return _load_cached("truth/labelme"), PresetConfiguration(LogicLNCL(CLASSIFIERS.load("mlp")()), None)
         case ["quick", ("sentiment" | "ner") as kind]:
             return _quick(kind, variant or None)
     raise OptionError(f"task: unknown task {task!r}.{did_you_mean(task, TASKS)} Choose one of {name_list(TASKS)}.")
@@ -185,86 +187,53 @@ def sample_items(data: Benchmark, size: int, *, seed: int) -> Benchmark:
     return replace(data, labels=labels, corpus=corpus)
 
 
-@cache
-def _sentiment_data(split: str) -> Benchmark:
-    return load_benchmark("sentiment_mturk", split=split)
+_load_cached = cache(load_benchmark)
 
 
 @cache
-def _both_vectors() -> WordVectors:
-    """Return GloVe and word2vec vectors, concatenated."""
-    return concatenate_vectors(*(read_vectors(path) for path in sorted((data_folder() / "vectors").glob("*.npz"))))
+def _vectors(pattern: str) -> WordVectors:
+    """Return the word vectors in the files that match a pattern, concatenated."""
+    return concatenate_vectors(*(read_vectors(path) for path in sorted((data_folder() / "vectors").glob(pattern))))
+
+
+def _kim_cnn() -> Architecture:
+    """Return Kim-CNN with GloVe and word2vec vectors."""
+    made: Architecture = CLASSIFIERS.load("kim-cnn")(vectors=_vectors("*.npz"))
+    return made
 
 
 @cache
-def _glove() -> WordVectors:
-    return read_vectors(next(iter(sorted((data_folder() / "vectors").glob("*glove*.npz")))))
-
-
-@cache
-def _load_cached(name: str) -> Benchmark:
-    return load_benchmark(name)
-
-
-def _sentiment(split: str) -> tuple[Benchmark, PresetConfiguration]:
-    network = CLASSIFIERS.load("kim-cnn")(vectors=_both_vectors())
-    return _sentiment_data(split), sentiment(network, reading=PAPER)
-
-
-def _ner(reading: str | None) -> tuple[Benchmark, PresetConfiguration]:
-    data = _load_cached("ner_conll_mturk")
-    return data, ner(CLASSIFIERS.load("cnn-gru")(vectors=_glove()), data.labels.classes, reading=reading)
-
-
-def _weak(name: str, model: str) -> tuple[Benchmark, PresetConfiguration]:
-    """Load a task of weak supervision; kim-cnn uses the word vectors of the sentiment task."""
-    if model not in ("", *WEAK_MODELS):
-        raise OptionError(f"row: the task weak-{name} has no option {model!r}. Choose one of {name_list(WEAK_MODELS)}.")
-    data = _load_cached(f"weak/{name}")
-    if model == "kim-cnn":
-        return data, replace(sentiment(CLASSIFIERS.load(model)(vectors=_both_vectors())), rules=None)
-    return data, PresetConfiguration(LogicLNCL(Linear()), None)
-
-
-def _labelme() -> tuple[Benchmark, PresetConfiguration]:
-    return _load_cached("truth/labelme"), PresetConfiguration(LogicLNCL(CLASSIFIERS.load("mlp")()), None)
+def _simulate(kind: str) -> Benchmark:
+    """Simulate the data of a small task; half of the unlabelled items become dev, half test."""
+    simulate, items = (simulate_sentiment if kind == "sentiment" else simulate_ner), QUICK_ITEMS[kind]
+    made = simulate(0, items=items, test_items=items, labels_per_item=4)
+    if made.test is None:
+        raise OptionError(f"{made.name} has no items to test with.")
+    dev, test = made.test.split(len(made.test.items) // 2, seed=0)
+    return Benchmark(name=f"simulated {made.name}", labels=made.labels, corpus=made.corpus, dev=dev, test=test)
 
 
 def _quick(kind: str, reading: str | None) -> tuple[Benchmark, PresetConfiguration]:
     """Return a small simulated task with a small network."""
-    made = _simulate(kind, QUICK_ITEMS[kind])
+    data = _simulate(kind)
     if kind == "sentiment":
         network = CLASSIFIERS.load("kim-cnn")(windows=(2, 3), filters=16, vector_size=24)
     else:
         network = CLASSIFIERS.load("cnn-gru")(filters=32, hidden_size=24, vector_size=24)
     training = replace(network.training, batch_size=QUICK_BATCH, learning_rate=QUICK_RATE[kind])
     small = replace(network, training=training)
-    classes = made.labels.classes
+    classes = data.labels.classes
     base = sentiment(small, reading=PAPER) if kind == "sentiment" else ner(small, classes, reading=reading)
-    method = replace(base.method, limits=replace(base.method.limits, epochs=QUICK_EPOCHS))
     # k(t) counts the paper's epochs, which have about four times as many gradient steps as those here. Unchanged, it
     # gives the rules almost half of the weight while the network has not found a single entity; and as the rules of
     # tags correct the network's own predictions, the targets lose their entities, too. So k grows per gradient step
     # as it does on the paper's data.
-    schedule = method.imitation
+    schedule = base.method.imitation
     if isinstance(schedule, GrowingImitation):
         steps = QUICK_ITEMS[kind] / QUICK_BATCH
         schedule = replace(schedule, base=schedule.base ** (steps / PAPER_STEPS[kind]))
-    return _as_benchmark(made), replace(base, method=with_imitation(method, schedule))
-
-
-@cache
-def _simulate(kind: str, items: int) -> Simulation:
-    simulate = simulate_sentiment if kind == "sentiment" else simulate_ner
-    return simulate(0, items=items, test_items=items, labels_per_item=4)
-
-
-def _as_benchmark(made: Simulation) -> Benchmark:
-    """Convert a simulation; half of the unlabelled items become dev, half test."""
-    if made.test is None:
-        raise OptionError(f"{made.name} has no items to test with.")
-    dev, test = made.test.split(len(made.test.items) // 2, seed=0)
-    return Benchmark(name=f"simulated {made.name}", labels=made.labels, corpus=made.corpus, dev=dev, test=test)
+    limits = replace(base.method.limits, epochs=QUICK_EPOCHS)
+    return data, replace(base, method=replace(base.method, imitation=schedule, limits=limits))
 
 
 # A row is the name of a method with optional options, `name, option, option`: the reading of the rules for tags
@@ -309,9 +278,12 @@ ROWS: dict[str, methods.Builder] = {
 AGGNET_RULE = "aggnet rule"
 """Row with two fits: AggNet infers the truth, then Logic-LNCL applies the rules to it."""
 
+PAPER_VOTE = MajorityVote(ties=Ties.order, order=CONLL_TIES)
+"""Majority vote with ties broken in the paper's order."""
+
 TRUTH_ROWS: dict[str, Callable[[int], TruthMethod]] = {
     "truth majority": lambda seed: MajorityVote(ties=Ties.random, seed=seed),
-    "truth majority, paper's ties": lambda _: MajorityVote(ties=Ties.order, order=CONLL_TIES),
+    "truth majority, paper's ties": lambda _: PAPER_VOTE,
     "truth dawid-skene": lambda _: truth_method("dawid-skene"),
     "truth glad": lambda _: truth_method("glad"),
     "truth pm": lambda _: truth_method("pm"),
@@ -385,54 +357,50 @@ def apply_option(
     data: Benchmark, task: PresetConfiguration, option: str, *, seed: int
 ) -> tuple[Benchmark, PresetConfiguration]:
     """Apply one option of a row to a task."""
+    method = task.method
+    classifier: Any = method.classifier
+    annotators: Any = method.annotators
+    limits = method.limits
+
+    def change(**options: Any) -> tuple[Benchmark, PresetConfiguration]:
+        return data, replace(task, method=replace(method, **options))
+
     match option.split():
         case [size, "samples"]:
             return sample_items(data, int(size), seed=seed), task
         case ["no", "rules"]:
-            return data, PresetConfiguration(task.method, None)
-        case ["suggested", "rules"]:
-            return data, _with_suggested_rules(task, data, seed=seed)
+            return data, replace(task, rules=None)
+        case ["suggested", "rules"]:  # instead of the rules, and of the table of transitions
+            projector = replace(method.projector, preset="paper", transitions=None)
+            suggested = suggest_rules(data.labels, data.corpus, seed=seed)
+            return data, PresetConfiguration(replace(method, projector=projector), suggested.rules)
         case ["learned", "weights"] if task.rules is not None:
-            return data, replace(task, method=replace(task.method, learn_weights=True))
-        case ["start" | "warm-up" | "annotators" | "correlation" | "halving" as what, value]:
-            return data, replace(task, method=_change_part(task.method, what, value))
-    return data, replace(task, method=_change_reading(task.method, option))
-
-
-def _with_suggested_rules(task: PresetConfiguration, data: Benchmark, *, seed: int) -> PresetConfiguration:
-    """Replace the rules, and the table of transitions, by rules suggested from the training labels."""
-    suggested = suggest_rules(data.labels, data.corpus, seed=seed)
-    projector = replace(task.method.projector, preset="paper", transitions=None)
-    return PresetConfiguration(replace(task.method, projector=projector), suggested.rules)
-
-
-def _change_part(method: methods.TaskMethod, what: str, value: str) -> methods.TaskMethod:
-    """Change a part of the tagger of `--preset ner`."""
-    match what:
-        case "start":
-            return methods.with_start(method, value)
-        case "warm-up":
-            return methods.with_warm_up(method, int(value))
-        case "correlation":
-            return methods.with_correlation(method, float(value))
-        case "halving":
-            return methods.with_halving(method, int(value))
-    return methods.with_annotators(method, value)
-
-
-def _change_reading(method: methods.TaskMethod, option: str) -> methods.TaskMethod:
-    """Change the strength, imitation or start of the rules, or disable patience."""
-    match option.split():
+            return change(learn_weights=True)
+        case ["start", name]:  # majority vote breaks ties in the paper's order
+            return change(start=PAPER_VOTE if name == PAPER_VOTE.name else truth_method(name))
+        case ["warm-up", epochs]:
+            return change(warm_up=int(epochs))
+        case ["annotators", name]:  # with the correlation of the current model
+            correlation = getattr(annotators, "correlation", 0.0)
+            other = ANNOTATOR_MODELS.create(name)
+            return change(annotators=replace(other, correlation=correlation) if correlation else other)
+        case ["correlation", correlation]:
+            return change(annotators=replace(annotators, correlation=float(correlation)))
+        case ["halving", epochs]:
+            training = replace(classifier.training, halve_every=int(epochs))
+            return change(classifier=replace(classifier, training=training))
         case ["C", strength]:
-            return methods.with_strength(method, float(strength))
+            return change(projector=replace(method.projector, strength=float(strength)))
         case ["k", imitation]:
-            return methods.with_imitation(method, ConstantImitation(float(imitation)))
+            return change(imitation=ConstantImitation(float(imitation)))
         case ["k", "1", "-", power] if power.endswith("^t"):
-            return methods.with_imitation(method, GrowingImitation(float(power.removesuffix("^t"))))
+            return change(imitation=GrowingImitation(float(power.removesuffix("^t"))))
         case ["from", "the", "classifier"]:
-            return methods.projecting_predictions(method)
+            preset = replace(find_preset(method.projector.preset), start=Start.classifier)
+            return change(projector=replace(method.projector, preset=preset))
         case _ if option == ALL_EPOCHS:
-            return methods.without_patience(method)
+            held_out = None if limits.held_out is None else replace(limits.held_out, patience=limits.epochs)
+            return change(limits=replace(limits, patience=limits.epochs, held_out=held_out))
     raise OptionError(
         f"row: unknown option {option!r}. Options are 'C 2', 'k 0.5', 'k 1 - 0.98^t', 'from the classifier', 'start "
         f"majority', 'warm-up 1', 'annotators confusion', 'correlation 0', 'halving 0', 'no rules', 'suggested rules', "
@@ -455,7 +423,10 @@ def run_job(job: Job) -> Record:
     record = asdict(job) | {"seconds": seconds, "chosen": learned.chosen, "scores": final_scores(learned, row.data)}
     if row.name == "annotators":
         record["annotators"] = annotator_record(learned)
-    return record | _history_records(learned)
+    if learned.refit_history:  # a second fit with all labels
+        record["averaged_from"] = learned.averaged_from
+        record["refit_history"] = [asdict(epoch) for epoch in learned.refit_history]
+    return record | {"history": [asdict(epoch) for epoch in learned.history]}
 
 
 def fit_row(row: RowSetup, seed: int) -> Learned:
@@ -473,31 +444,6 @@ def _fit(built: methods.Built, row: RowSetup) -> Learned:
     watched = {name: corpus for name, corpus in parts.items() if corpus is not None}
     dev = None if row.is_gold_free else data.dev
     return method.learn(TrainingData(corpus=data.corpus, labels=data.labels, rules=rules, dev=dev, watched=watched))
-
-
-def _history_records(learned: Learned) -> Record:
-    """Return the epochs, including those of a second fit with all labels, if any."""
-    records: Record = {}
-    if learned.refit_history:
-        records["averaged_from"] = learned.averaged_from
-        records["refit_history"] = [_epoch_record(epoch) for epoch in learned.refit_history]
-    return records | {"history": [_epoch_record(epoch) for epoch in learned.history]}
-
-
-def _epoch_record(epoch: HistoryRow) -> Record:
-    """Return an epoch for result files, whose names are stable even if fields are renamed."""
-    return {
-        "epoch": epoch.epoch,
-        "loss": epoch.loss,
-        "k": epoch.k,
-        "stopping": epoch.stopping,
-        "change": epoch.change,
-        "objective": epoch.objective,
-        "seconds": epoch.seconds,
-        "scores": dict(epoch.scores),
-        "kept": epoch.kept,
-        "refit": epoch.refit,
-    }
 
 
 def _infer(job: Job) -> Record:
@@ -527,16 +473,13 @@ def score_answers(corpus: Corpus, beliefs: AnyBeliefs) -> dict[str, float]:
     """Return accuracy and F1 of the second class; for tags, span precision, recall and F1 under both schemes."""
     answer = answers(beliefs, corpus.offsets)
     if corpus.offsets is None:
-        return {"accuracy": score(corpus, beliefs), "f1": _second_class_f1(np.asarray(corpus.gold), answer)}
+        # The second class is the positive class of binary tasks such as spam
+        is_gold, is_answer = np.asarray(corpus.gold) == 1, answer == 1
+        f1 = 2 * int((is_gold & is_answer).sum()) / max(int(is_gold.sum() + is_answer.sum()), 1)
+        return {"accuracy": score(corpus, beliefs), "f1": f1}
     scores: dict[str, float] = {}
     for scheme in Scheme:
         spans = span_scores(np.asarray(corpus.gold), answer, corpus.offsets, corpus.classes, scheme=scheme)
         prefix = "" if scheme is Scheme.conll else "strict "
         scores |= {f"{prefix}precision": spans.precision, f"{prefix}recall": spans.recall, f"{prefix}f1": spans.f1}
     return scores
-
-
-def _second_class_f1(gold: Ints, answer: Ints) -> float:
-    """Return the F1 of the second class, the positive class of binary tasks such as spam."""
-    right = int(((gold == 1) & (answer == 1)).sum())
-    return 2 * right / max(int((gold == 1).sum() + (answer == 1).sum()), 1)

@@ -25,26 +25,18 @@ FEW_LABELS = 5
 
 def sample_table(runs: FinishedRuns, task: str) -> str:
     """Return the table of Logic-LNCL and AggNet with fewer training items, with the paper's inference scores."""
-    lines = [cells for size in sample_sizes(task) if (cells := _sample_cells(runs, task, size))]
+    metric = metric_names(task)[-1]
+    lines = []
+    for size in sample_sizes(task):
+        logic, aggnet = (runs.row_runs(task, row_with_samples(row, size, task)) for row in ("logic-lncl", "aggnet"))
+        if logic or aggnet:
+            cells = [format_cell(percentages(logic, part, metric)) for part in ("student", "teacher")]
+            paper = SAMPLE_INFERENCE.get(task, {}).get(size)
+            cells.append(format_cell(percentages(logic, "inference", metric), paper))
+            cells += [format_cell(percentages(aggnet, part, metric)) for part in ("student", "inference")]
+            lines.append((f"{size:,}", f"{len(logic)}/{len(aggnet)}", *cells))
     columns = ["samples", "seeds", "student", "teacher", "inference", "AggNet", "AggNet's inference"]
     return format_table(columns, lines)
-
-
-def _sample_cells(runs: FinishedRuns, task: str, size: int) -> list[object]:
-    """Return the cells of a sample size; empty if there are no runs."""
-    metric = metric_names(task)[-1]
-    logic, aggnet = (runs.row_runs(task, row_with_samples(row, size, task)) for row in ("logic-lncl", "aggnet"))
-    if not logic and not aggnet:
-        return []
-    return [
-        f"{size:,}",
-        f"{len(logic)}/{len(aggnet)}",
-        format_cell(percentages(logic, "student", metric)),
-        format_cell(percentages(logic, "teacher", metric)),
-        format_cell(percentages(logic, "inference", metric), SAMPLE_INFERENCE.get(task, {}).get(size)),
-        format_cell(percentages(aggnet, "student", metric)),
-        format_cell(percentages(aggnet, "inference", metric)),
-    ]
 
 
 def sample_sizes(task: str) -> tuple[int, ...]:
@@ -105,14 +97,11 @@ def reliability_table(runs: FinishedRuns, tasks: tuple[str, ...]) -> str:
         by_run = [scored_annotators(run) for run in runs.row_runs(task, "annotators")]
         if by_run:
             correlation = mean_interval([reliability_correlation(annotators) for annotators in by_run])
-            distance = mean_interval([_mean_distance(annotators) for annotators in by_run])
+            apart = [[abs(one["estimated"] - one["real"]) for one in annotators] for annotators in by_run]
+            distance = mean_interval([float(np.mean(gaps)) for gaps in apart])
             said = f"{correlation.mean:.3f} ± {correlation.half_width:.3f}"
             lines.append((task, len(by_run), len(by_run[0]), said, f"{distance.mean:.3f}"))
     return format_table(["task", "seeds", "annotators", "correlation", "mean distance"], lines)
-
-
-def _mean_distance(annotators: list[AnnotatorScore]) -> float:
-    return float(np.mean([abs(one["estimated"] - one["real"]) for one in annotators]))
 
 
 def time_table(runs: FinishedRuns, tasks: tuple[str, ...], *, seed: int = 0) -> str:

@@ -114,7 +114,8 @@ def _method_cells(runs: FinishedRuns, task: str, line: MethodLine) -> list[objec
     cells.append(_average_cell(line, own, inferring, metrics[-1]))
     if len(metrics) > 1:
         cells.append(format_cell(percentages(inferring, "inference", "strict f1")))
-    return [*cells, format_cell(oracle_inference(own)), _seconds_cell(own)]
+    seconds = f"{mean_interval([run['seconds'] for run in own]).mean:.1f}" if own else ""
+    return [*cells, format_cell(oracle_inference(own)), seconds]
 
 
 def _average_cell(line: MethodLine, own: Runs, inferring: Runs, metric: str) -> str:
@@ -130,10 +131,6 @@ def oracle_inference(runs: Runs) -> list[float]:
     """Return the best inference score over all epochs (an oracle), if inference changes between epochs."""
     histories = [[epoch["scores"].get("inference") for epoch in run["history"]] for run in runs]
     return [100 * max(scores) for scores in histories if len(set(scores)) > 1]
-
-
-def _seconds_cell(runs: Runs) -> str:
-    return f"{mean_interval([run['seconds'] for run in runs]).mean:.1f}" if runs else ""
 
 
 def ablation_table(runs: FinishedRuns, tasks: tuple[str, str] = (SENTIMENT, NER)) -> str:

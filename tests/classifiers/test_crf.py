@@ -12,11 +12,8 @@ from crowdlogic.classifiers.crf import (
     CRFClassifier,
     CRFPotentials,
     ExpectedCounts,
-    TagPaths,
-    counts_from_paths,
     counts_from_targets,
     objective,
-    path_scores,
 )
 from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.errors import FormatError, OptionError
@@ -103,23 +100,6 @@ def test_marginals_and_best_paths_are_those_of_all_taggings() -> None:
         assert tuple(best[begin:end]) == max(log_p, key=log_p.__getitem__)
 
 
-def test_the_score_of_a_path_over_the_partition_function_is_its_probability() -> None:
-    model, features = potentials(), features_of()
-    made, corpus = classifier(model, features)
-    paths = TagPaths(np.array([0, 1, 2, 3, 0, 1, 2]), np.array([0, 2, 1, 2, 1, 1, 0]), np.array([0, 3, 4, 7]))
-
-    scores = path_scores(made.unary(corpus), model, paths)
-
-    log_p = scores - made.marginals(corpus).log_partition[[0, 2, 0]]
-    unary = features @ model.weights
-    expected = [
-        all_paths(model, unary[:3])[0, 2, 1],
-        all_paths(model, unary[3:4])[2,],
-        all_paths(model, unary[:3])[1, 1, 0],
-    ]
-    np.testing.assert_allclose(log_p, expected, rtol=1e-10)
-
-
 def test_the_loss_of_soft_targets_is_expected_over_independent_tags() -> None:
     rng = np.random.default_rng(2)
     model, features = potentials(), features_of()
@@ -133,31 +113,11 @@ def test_the_loss_of_soft_targets_is_expected_over_independent_tags() -> None:
     np.testing.assert_allclose(loss, loss_by_hand(model, features, said, 0.1), rtol=1e-10)
 
 
-def test_the_loss_of_weighted_paths_is_that_of_each_path_alone() -> None:
-    model, features = potentials(), features_of()
-    paths = TagPaths(np.array([0, 1, 2, 0, 1, 2, 3]), np.array([0, 2, 1, 0, 1, 1, 2]), np.array([0, 3, 6, 7]))
-
-    counts = counts_from_paths(paths, np.array([0.25, 0.5, 2.0]), OFFSETS, TAGS)
-    loss, _ = objective(model, features[:4], counts, 0.1)
-
-    # three units of a sequence that counts 0.75 in all, one of a sequence that counts 2; nobody tagged the last one
-    units = 3 * 0.75 + 2.0
-    said = [(0.25, 0, 3, {(0, 2, 1): 1.0}), (0.5, 0, 3, {(0, 1, 1): 1.0}), (2.0, 3, 4, {(2,): 1.0})]
-    by_hand = [(weight / units, begin, end, one) for weight, begin, end, one in said]
-    np.testing.assert_array_equal(counts.unit, [0, 1, 2, 3])
-    np.testing.assert_allclose(loss, loss_by_hand(model, features, by_hand, 0.1), rtol=1e-10)
-
-
-@pytest.mark.parametrize("kind", ["targets", "paths"])
-def test_the_gradient_is_that_of_differences(kind: str) -> None:
+def test_the_gradient_is_that_of_differences() -> None:
     rng = np.random.default_rng(3)
     model, features = potentials(4), features_of()
-    if kind == "targets":
-        weights = rng.choice([0.5, 1.0], size=8)
-        counts = counts_from_targets(OFFSETS, rng.dirichlet(np.ones(TAGS), size=8), weights)
-    else:
-        paths = TagPaths(np.array([0, 1, 2, 0, 1, 2, 3]), np.array([0, 2, 1, 0, 1, 1, 2]), np.array([0, 3, 6, 7]))
-        counts = counts_from_paths(paths, np.array([0.25, 0.5, 2.0]), OFFSETS, TAGS)
+    weights = rng.choice([0.5, 1.0], size=8)
+    counts = counts_from_targets(OFFSETS, rng.dirichlet(np.ones(TAGS), size=8), weights)
 
     _, gradient = objective(model, features[counts.unit], counts, 0.1)
 

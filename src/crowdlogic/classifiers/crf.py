@@ -4,15 +4,15 @@ p(y | x) is proportional to exp(start[y_1] + sum_t features[t] . weights[:, y_t]
 The loss is the mean over units of -log p(y | x), with an L2 penalty on all three. It is convex, so an epoch is a few
 steps of L-BFGS on all sequences, starting from the last epoch's potentials. It is deterministic.
 
-The gradient depends on the targets only through expected counts (how often each unit has each tag, how often each tag
-follows each), so one forward-backward serves several weighted taggings of a sequence. Soft targets are treated as
-independent across units: tag k at a unit and k' at the next have the count targets[i, k] targets[i + 1, k'].
+The gradient depends on the targets only through expected counts: how often each unit has each tag, and how often each
+tag follows each. Soft targets are treated as independent across units: tag k at a unit and k' at the next have the
+count targets[i, k] targets[i + 1, k'].
 
 Units that form no sequences (documents) are sequences of length one; the model is then multinomial logistic regression.
 
 [LMP01] Lafferty, McCallum and Pereira, "Conditional random fields", 2001.
 
-Axes: i unit, f feature, k tag (and k' the next one), s run of units, c path (a tagging of a sequence).
+Axes: i unit, f feature, k tag (and k' the next one), s run of units.
 """
 
 from __future__ import annotations
@@ -53,26 +53,6 @@ class CRFPotentials(NamedTuple):
         ends = np.cumsum([part.size for part in self])[:-1]
         parts = zip(np.split(flat, ends), self, strict=True)
         return CRFPotentials(*(one.reshape(own.shape) for one, own in parts))
-
-
-@dataclass(frozen=True, eq=False)
-class TagPaths:
-    """Taggings of whole sequences, concatenated. A sequence may have several; no path is empty.
-
-    Attributes:
-        unit: The unit of each step.
-        tag: The tag of each step.
-        offsets: offsets[c] is the first step of path c, offsets[-1] the number of steps.
-    """
-
-    unit: Ints
-    tag: Ints
-    offsets: Ints
-
-    @property
-    def onward(self) -> Ints:
-        """Steps that have a predecessor in the same path."""
-        return np.asarray(np.setdiff1d(np.arange(len(self.unit)), self.offsets[:-1], assume_unique=True))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -252,45 +232,3 @@ def counts_from_targets(offsets: Ints, targets: Beliefs, weights: Floats) -> Exp
         start=tags[first].sum(axis=0),
         transitions=targets[unit[onward - 1]].T @ tags[onward],
     )
-
-
-def counts_from_paths(paths: TagPaths, weights: Floats, offsets: Ints, n_tags: int) -> ExpectedCounts:
-    """Return the counts of weighted paths. The weight of a sequence is the sum over its paths.
-
-    Args:
-        paths: Taggings of whole sequences.
-        weights: weights[c] of each path.
-        offsets: offsets[s] is the first unit of sequence s of the corpus.
-        n_tags: Number of tags.
-    """
-    lengths = np.diff(offsets)
-    sequence = np.searchsorted(offsets, paths.unit[paths.offsets[:-1]], side="right") - 1
-    share = np.bincount(sequence, weights=weights, minlength=len(lengths))
-    kept = share > 0
-    total = max(float((share * lengths).sum()), TINY)
-    step = np.repeat(weights, np.diff(paths.offsets)) / total  # the weight of each step of each path
-    unit = np.flatnonzero(np.repeat(kept, lengths))
-    first, onward = paths.offsets[:-1], paths.onward
-    pairs = paths.tag[onward - 1] * n_tags + paths.tag[onward]
-    return ExpectedCounts(
-        unit=unit,
-        offsets=np.append(0, np.cumsum(lengths[kept])),
-        share=share[kept] / total,
-        tags=_sum_cells(paths.unit * n_tags + paths.tag, step, (int(offsets[-1]), n_tags))[unit],
-        start=_sum_cells(paths.tag[first], step[first], (n_tags,)),
-        transitions=_sum_cells(pairs, step[onward], (n_tags, n_tags)),
-    )
-
-
-def _sum_cells(cells: Ints, weights: Floats, shape: tuple[int, ...]) -> Floats:
-    """Return a table with the sum of the weights of each cell, given by its flat index."""
-    found = np.bincount(cells, weights=weights, minlength=math.prod(shape))
-    return np.asarray(found, dtype=np.float64).reshape(shape)
-
-
-def path_scores(unary: Floats, model: CRFPotentials, paths: TagPaths) -> Floats:
-    """Return score[c] of each path: log p(y | x) plus the log partition function."""
-    step = unary[paths.unit, paths.tag]
-    step[paths.offsets[:-1]] += model.start[paths.tag[paths.offsets[:-1]]]
-    step[paths.onward] += model.transitions[paths.tag[paths.onward - 1], paths.tag[paths.onward]]
-    return np.asarray(np.add.reduceat(step, paths.offsets[:-1]) if len(step) else np.zeros(0))

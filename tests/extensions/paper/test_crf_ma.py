@@ -9,13 +9,21 @@ import pytest
 from scipy import optimize
 from tests.learning.memory_checkpoint import MemoryCheckpoint
 
-from crowdlogic.classifiers.crf import CRF, CRFPotentials, TagPaths, counts_from_paths, sequence_offsets
+from crowdlogic.classifiers.crf import CRF, CRFPotentials, sequence_offsets
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import LabelError, OptionError
-from crowdlogic.extensions.paper.crf_ma import CRFMA, Copies, CRFWithChoice, collect_copies, update_choice
+from crowdlogic.extensions.paper.crf_ma import (
+    CRFMA,
+    Copies,
+    CRFWithChoice,
+    TagPaths,
+    collect_copies,
+    counts_from_paths,
+    update_choice,
+)
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.learning.task import score
 from crowdlogic.numerics.arrays import Floats, Ints

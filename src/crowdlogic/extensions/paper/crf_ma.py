@@ -32,7 +32,7 @@ from typing import ClassVar
 import numpy as np
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
-from crowdlogic.classifiers.crf import CRF, CRFClassifier, TagPaths, counts_from_paths, path_scores, sequence_offsets
+from crowdlogic.classifiers.crf import CRF, TINY, CRFClassifier, CRFPotentials, ExpectedCounts, sequence_offsets
 from crowdlogic.classifiers.protocol import PROGRESS, Arrays
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
@@ -44,7 +44,7 @@ from crowdlogic.learning.method import FitMixin, TrainingData, idle_teacher, pre
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.training import Epoch, EpochCallback, FitCheckpoint, TrainingPass, passes
-from crowdlogic.numerics.arrays import Floats, Ints, check_amounts
+from crowdlogic.numerics.arrays import Floats, Ints, check_amounts, sum_by
 
 PSEUDO_COUNT = 0.3
 """Pseudo-count of every tag of a unit when copies are compared with each other."""
@@ -129,6 +129,26 @@ def believe(task: Task, labels: CrowdLabels, copies: Copies, crf: CRFWithChoice,
         annotators=annotators,
         objective=seen.log_evidence / labels.n_labels,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class TagPaths:
+    """Taggings of whole sequences, concatenated. A sequence may have several; no path is empty.
+
+    Attributes:
+        unit: The unit of each step.
+        tag: The tag of each step.
+        offsets: offsets[c] is the first step of path c, offsets[-1] the number of steps.
+    """
+
+    unit: Ints
+    tag: Ints
+    offsets: Ints
+
+    @property
+    def onward(self) -> Ints:
+        """Steps that have a predecessor in the same path."""
+        return np.asarray(np.setdiff1d(np.arange(len(self.unit)), self.offsets[:-1], assume_unique=True))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -285,3 +305,39 @@ def update_choice(
         lost = np.bincount(copies.annotator[several], weights=met, minlength=copies.n_annotators)
         choice = (prior + won) / (prior + lost)
     return choice
+
+
+def counts_from_paths(paths: TagPaths, weights: Floats, offsets: Ints, n_tags: int) -> ExpectedCounts:
+    """Return the counts of weighted paths. The weight of a sequence is the sum over its paths.
+
+    Args:
+        paths: Taggings of whole sequences.
+        weights: weights[c] of each path.
+        offsets: offsets[s] is the first unit of sequence s of the corpus.
+        n_tags: Number of tags.
+    """
+    lengths = np.diff(offsets)
+    sequence = np.searchsorted(offsets, paths.unit[paths.offsets[:-1]], side="right") - 1
+    share = np.bincount(sequence, weights=weights, minlength=len(lengths))
+    kept = share > 0
+    total = max(float((share * lengths).sum()), TINY)
+    step = np.repeat(weights, np.diff(paths.offsets)) / total  # the weight of each step of each path
+    unit = np.flatnonzero(np.repeat(kept, lengths))
+    first, onward = paths.offsets[:-1], paths.onward
+    pairs = paths.tag[onward - 1] * n_tags + paths.tag[onward]
+    return ExpectedCounts(
+        unit=unit,
+        offsets=np.append(0, np.cumsum(lengths[kept])),
+        share=share[kept] / total,
+        tags=sum_by(paths.unit * n_tags + paths.tag, int(offsets[-1]) * n_tags, step).reshape(-1, n_tags)[unit],
+        start=sum_by(paths.tag[first], n_tags, step[first]),
+        transitions=sum_by(pairs, n_tags * n_tags, step[onward]).reshape(n_tags, n_tags),
+    )
+
+
+def path_scores(unary: Floats, model: CRFPotentials, paths: TagPaths) -> Floats:
+    """Return score[c] of each path: log p(y | x) plus the log partition function."""
+    step = unary[paths.unit, paths.tag]
+    step[paths.offsets[:-1]] += model.start[paths.tag[paths.offsets[:-1]]]
+    step[paths.onward] += model.transitions[paths.tag[paths.onward - 1], paths.tag[paths.onward]]
+    return np.asarray(np.add.reduceat(step, paths.offsets[:-1]) if len(step) else np.zeros(0))

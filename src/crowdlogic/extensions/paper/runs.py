@@ -192,8 +192,9 @@ _load_cached = cache(load_benchmark)
 
 @cache
 def _vectors(pattern: str) -> WordVectors:
-    """Return the word vectors in the files that match a pattern, concatenated."""
-    return concatenate_vectors(*(read_vectors(path) for path in sorted((data_folder() / "vectors").glob(pattern))))
+    """Return the word vectors in the files that match a pattern, concatenated if there are several."""
+    found = [read_vectors(path) for path in sorted((data_folder() / "vectors").glob(pattern))]
+    return found[0] if len(found) == 1 else concatenate_vectors(*found)
 
 
 def _kim_cnn() -> Architecture:

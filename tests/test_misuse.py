@@ -328,7 +328,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.annotator_table(SENTENCES, cl.MajorityVote().infer(LABELS)),
-        "The estimate is not of these labels. Give the labels it was made from.",
+        "The estimate is not of these labels. Give the labels from which it was computed.",
     ),
 ]
 

@@ -1,6 +1,6 @@
-"""Verdicts on annotators: flags of character and drift, with the reasons in words.
+"""Verdicts on annotators: flags such as spammer, biased or drift, with the reasons in words.
 
-One computation, which the table of annotators, a saved run and the report share.
+The table of annotators, saved runs and the report all use this computation.
 
 Axes: j annotator.
 """
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 # Reliability of each annotator under the beliefs.
 #
-# Where a method has no model of its annotators (the vote, or a user-defined method without annotator parameters), every
-# annotator's own label is among what they are judged by, which flatters those who guess. There each label is compared
-# with the votes of the others on the same unit (leave-one-out), and a label without any other vote beside it is left
-# out. Methods that model the annotators weigh votes themselves and need no such correction.
+# If a method has no model of its annotators (majority vote, or a user-defined method without annotator parameters), an
+# annotator's own label contributes to the beliefs with which it is compared, which favours annotators who guess. In
+# this case, each label is compared with the votes of the other annotators of the unit (leave-one-out), and a label is
+# ignored if nobody else labelled the unit. Methods that model the annotators need no such correction.
 #
 # Axes: i unit, j annotator, k class, n label.
 
 MAX_TABLE_CELLS = 200_000_000
-"""Labels times classes beyond which a row of votes for each label would not fit into memory."""
+"""Maximum number of labels times classes for leave-one-out, which keeps a row of votes for each label in memory."""
 SHARES_OF_VOTES = "majority"
-"""The truth method whose beliefs are shares of votes."""
+"""Truth method whose beliefs are shares of the votes."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,8 +53,8 @@ class AnnotatorScores:
 
     Attributes:
         labels: The labels that are compared with the beliefs.
-        estimate: The beliefs they are compared with.
-        is_leave_one_out: Whether each label is compared with the votes of the others.
+        estimate: The estimate with these beliefs.
+        is_leave_one_out: Whether each label is compared with the votes of the other annotators.
         n_labels: n_labels[j], the number of labels.
         n_items: n_items[j], the number of labelled items.
         n_compared: n_compared[j], the number of these items with other evidence, such as another annotator's label.
@@ -69,11 +69,11 @@ class AnnotatorScores:
 
     @cached_property
     def table(self) -> pl.DataFrame:
-        """The figures of every annotator, with intervals at the usual level."""
+        """Table of the figures of every annotator, with intervals at the default level."""
         return self.at_level(LEVEL)
 
     def at_level(self, level: float) -> pl.DataFrame:
-        """Return the figures with intervals at some level, and the numbers of labels and items that were given."""
+        """Return the figures with intervals at a given level, and the numbers of all labels and items."""
         table = annotator_figures(self.labels, self.estimate, level)
         return table.with_columns(pl.Series("labels", self.n_labels), pl.Series("items", self.n_items))
 
@@ -84,55 +84,40 @@ class AnnotatorScores:
 
 
 def score_annotators(labels: CrowdLabels, estimate: Estimate) -> AnnotatorScores:
-    """Compare every annotator's labels with the beliefs; without a model of annotators, with the others' votes."""
+    """Compare every annotator's labels with the beliefs, or with the others' votes if there is no annotator model."""
     by_others = leave_one_out(labels, estimate)
     compared, beliefs = (labels, estimate) if by_others is None else by_others
+    # has_evidence[s], whether another annotator labelled the item, its truth is known, or a classifier predicts it
+    item, annotator, _ = labels.annotations()
+    has_evidence = np.bincount(item, minlength=len(labels.items)) > 1
+    if estimate.method in LEARNING_METHODS:
+        has_evidence[:] = True
+    elif estimate.calibration is not None or by_others is None:
+        doubted = estimate.beliefs.max(axis=1, initial=0.0) < 1.0
+        has_evidence |= sum_by(labels.item_of_unit, len(labels.items), doubted.astype(np.float64)) == 0
+    size = len(labels.annotators)
     return AnnotatorScores(
         labels=compared,
         estimate=beliefs,
         is_leave_one_out=by_others is not None,
         n_labels=labels.labels_per_annotator(),
-        n_items=np.bincount(labels.annotations()[1], minlength=len(labels.annotators)),
-        n_compared=count_compared(labels, estimate, by_votes=by_others is not None),
+        n_items=np.bincount(annotator, minlength=size),
+        n_compared=np.bincount(annotator[has_evidence[item]], minlength=size),
     )
 
 
-def count_compared(labels: CrowdLabels, estimate: Estimate, *, by_votes: bool) -> Ints:
-    """Return n[j], the items of annotator j that another annotator labelled, too, or whose truth is known.
-
-    What a classifier has learnt speaks of every item.
-
-    Args:
-        labels: The labels.
-        estimate: The estimate.
-        by_votes: Whether annotators are judged by the votes of the others.
-    """
-    item, annotator, _ = labels.annotations()
-    compared = np.bincount(item, minlength=len(labels.items)) > 1
-    if estimate.method in LEARNING_METHODS:
-        compared[:] = True
-    elif estimate.calibration is not None or not by_votes:
-        doubted = estimate.beliefs.max(axis=1, initial=0.0) < 1.0
-        compared |= sum_by(labels.item_of_unit, len(labels.items), doubted.astype(np.float64)) == 0
-    return np.bincount(annotator[compared[item]], minlength=len(labels.annotators))
-
-
-def judges_by_others(labels: CrowdLabels, estimate: Estimate) -> bool:
-    """Return whether the method has no model of its annotators; fully certain beliefs count as known truths."""
-    if estimate.confusion is not None or estimate.reliability is not None or labels.negated is not None:
-        return False
-    is_truth = estimate.method != SHARES_OF_VOTES and bool((estimate.confidence[estimate.answered] >= 1.0).all())
-    return not is_truth and 0 < labels.n_labels * labels.n_classes <= MAX_TABLE_CELLS
-
-
 def leave_one_out(labels: CrowdLabels, estimate: Estimate) -> tuple[CrowdLabels, Estimate] | None:
-    """Return each label as a unit of its own, believed as the others voted; None where the method models annotators.
+    """Return every label as a separate unit, with the votes of the other annotators as its beliefs.
 
-    On a stated scale only known truths are certain, and these judge better than votes.
+    None if the method has a model of its annotators, or if all answers are known truths. Known truths, which are the
+    only certain beliefs of a calibrated estimate, replace the votes.
     """
-    if not judges_by_others(labels, estimate):
+    if estimate.confusion is not None or estimate.reliability is not None or labels.negated is not None:
         return None
-    # others[n, k]: votes for class k on the unit of label n, without label n itself.
+    is_truth = estimate.method != SHARES_OF_VOTES and bool((estimate.confidence[estimate.answered] >= 1.0).all())
+    if is_truth or not 0 < labels.n_labels * labels.n_classes <= MAX_TABLE_CELLS:
+        return None
+    # others[n, k]: votes for class k on the unit of label n, without label n itself
     others = labels.votes()[labels.unit]
     others[np.arange(labels.n_labels), labels.label] -= labels.weights
     if estimate.calibration is not None:
@@ -140,7 +125,7 @@ def leave_one_out(labels: CrowdLabels, estimate: Estimate) -> tuple[CrowdLabels,
         others[known] = estimate.beliefs[labels.unit[known]]
     rows = np.flatnonzero(others.sum(axis=1) > 0)
     offsets = None
-    if labels.is_sequential:  # each annotator's pass over a sentence becomes a sentence of its own
+    if labels.is_sequential:  # the tags of one sentence by one annotator become a sentence
         pair = labels.annotations()[2]
         rows = rows[np.lexsort((labels.unit[rows], pair[rows]))]
         offsets = np.append(np.flatnonzero(np.diff(pair[rows], prepend=-1)), len(rows))
@@ -157,12 +142,12 @@ def leave_one_out(labels: CrowdLabels, estimate: Estimate) -> tuple[CrowdLabels,
     return alone, make_estimate(alone, estimate.method, vote_shares(np.maximum(others[rows], 0.0)))
 
 
-# Label statistics of every annotator, which decide the flags.
+# Label statistics of every annotator, on which the flags are based.
 #
-# Skill is Cohen's kappa between an annotator's labels and the believed truth of what they labelled: (right - chance) /
-# (1 - chance), where chance is how often labels with the same frequencies, given at random, would be right. It is 1 for
-# an annotator who is always right, 0 for guessing or always the same label, and negative for worse than chance. Its
-# interval is that of the share of right labels, so the flags become careful by themselves where labels are few.
+# The skill of an annotator is Cohen's kappa between their labels and the estimated truth of the same units: (right -
+# chance) / (1 - chance), where chance is the share of right labels if labels with the same frequencies were given at
+# random. It is 1 for an annotator who is always right, 0 for one who guesses or always gives the same label, and
+# negative for one who is worse than chance. Its interval is wide if there are few labels.
 #
 # Axes: j annotator, m true class, n given label.
 #
@@ -179,8 +164,8 @@ class ConfusionStatistics:
     Attributes:
         names: Names of the annotators.
         classes: The classes, as text.
-        counts: counts[j, m, n], expected number of labels n where the truth is m; without classes where they would
-            not fit into memory.
+        counts: counts[j, m, n], expected number of labels n on units of class m; without classes if they would not
+            fit into memory.
         n_labels: n_labels[j], the number of labels.
         n_items: n_items[j], the number of labelled items.
         n_compared: n_compared[j], the number of these items with other evidence, such as another annotator's label;
@@ -218,7 +203,7 @@ class ConfusionStatistics:
 
     @cached_property
     def chance(self) -> Floats:
-        """chance[j], how often labels with the same frequencies, given at random, would be right."""
+        """chance[j], the share of right labels if labels with the same frequencies were given at random."""
         return np.asarray((self.label_share * self.truth_share).sum(axis=1))
 
     @property
@@ -229,44 +214,27 @@ class ConfusionStatistics:
 
     @cached_property
     def skill(self) -> tuple[Floats, Floats, Floats]:
-        """skill[j] with both ends of its interval at the usual level."""
+        """skill[j] and both ends of its interval at the level of these statistics."""
         return self.skill_at(self.level)
 
     def skill_at(self, level: float) -> tuple[Floats, Floats, Floats]:
-        """skill[j] ([COHEN60]) with both ends of its interval; NaN where chance is 1, or nothing was labelled."""
+        """Return skill[j] ([COHEN60]) and both ends of its interval; NaN if chance is 1, or without labels."""
         room = np.where((self.given > 0) & (self.chance < 1 - 1e-9), 1 - self.chance, np.nan)
         low, high = credible_interval(self.right, self.given, level)
         share = self.right / np.maximum(self.given, 1e-300)
         return (share - self.chance) / room, (low - self.chance) / room, (high - self.chance) / room
 
 
-def confusion_statistics(scores: AnnotatorScores) -> ConfusionStatistics:
-    """Return the confusion statistics of all annotators."""
-    labels, size = scores.labels, len(scores.labels.annotators)
-    counts: Floats = np.zeros((size, 0, 0))
-    if labels.n_labels and size * labels.n_classes**2 <= MOST_CELLS:
-        counts = tally(make_shards(labels, partial=True), scores.estimate.beliefs).counts.transpose(0, 2, 1)
-    return ConfusionStatistics(
-        names=tuple(str(name) for name in labels.annotators),
-        classes=tuple(str(name) for name in labels.classes),
-        counts=counts,
-        n_labels=scores.n_labels,
-        n_items=scores.n_items,
-        n_compared=scores.n_compared,
-    )
-
-
 # Flags on an annotator, with the reason in words.
 #
-# An annotator has at most one flag of character, the first that fits; `drift` comes beside it (see drift.py):
+# The first of the following flags that applies describes the annotator's labels; `drift` and `near-copy` may be added:
 #
-# - too few labels: too few items to be judged;
-# - adversary: worse than chance, with great certainty, or in a way that reveals much of the truth;
-# - one class: nearly always the same label, where the truth varies;
+# - too few labels: too few items for a verdict;
+# - adversary: worse than chance, and either certainly so or in a way that reveals much of the truth;
+# - one class: nearly always the same label, although the truth varies;
 # - spammer: no better than chance, and certainly not good;
-# - biased: mistakes one class for another about as often as not, and certainly more often than the others do;
-# - careless: less than half the skill of the median annotator, and certainly far less; for span tags, a span F1 that
-# is
+# - biased: mistakes one class for another in about half of the cases, and certainly more often than the others do;
+# - careless: less than half the skill of the median annotator, and certainly far less; for span tags, a span F1 that is
 #   certainly far from that of the best quarter of annotators.
 #
 # "Certainly" refers to the end of an interval. docs/reference/report.md lists the thresholds.
@@ -292,26 +260,29 @@ FEW_ITEMS, FEW_SENTENCES = 10, 3
 ADVERSARY_SKILL = -0.1
 """An adversary's skill is below this, and the upper end of its interval at ADVERSARY_LEVEL is below 0."""
 ADVERSARY_LEVEL = 0.998
-"""The level of that interval: a grave thing to say of one in many annotators."""
+"""Level of this interval. It is high because the accusation is serious and there may be many annotators."""
 ADVERSARY_INFORMATIVENESS = 0.3
-"""Or the skill is below 0, the upper end of its interval below LITTLE_SKILL, and the informativeness above this."""
+"""Alternatively, an adversary's skill is below 0, the upper end of its interval is below LITTLE_SKILL, and the
+informativeness of the labels is above this."""
 ONE_CLASS_SHARE = 0.95
 """Minimum share of one label for an annotator who nearly always gives the same answer."""
 OTHER_TRUTH_SHARE = 0.15
-"""The truth varies, for the flag of one class, from this share of other classes on."""
+"""Minimum share of other classes among the items of an annotator who is flagged as `one class`."""
 NO_SKILL, LITTLE_SKILL = 0.1, 0.3
-"""A spammer's skill is below the first, the ends of its interval are at most 0 and below the second."""
+"""A spammer's skill is below the first number; its interval ends at or below 0 and below the second number."""
 BIASED_SHARE, BIASED_LOWER_END = 0.45, 0.35
-"""A biased annotator mistakes a class for another with this share, whose interval does not reach below the second."""
+"""A biased annotator mistakes one class for another in at least this share of the cases; the lower end of the share's
+interval is at least the second number."""
 BIASED_LABELS = 10
-"""Minimum expected number of labels on a class to look for a bias."""
+"""Minimum expected number of labels on units of a class, for a bias."""
 CARELESS_FRACTION, CARELESS_UPPER_END = 0.5, 0.8
-"""A careless annotator's skill is below the first fraction of the median skill, its upper end below the second: by the
-upper end alone, a hundred labels of somebody with a quarter of the skill would not be enough to say so."""
+"""A careless annotator's skill is below the first fraction of the median skill, and the upper end of its interval is
+below the second. With the upper end alone, a hundred labels by an annotator with a quarter of the median skill would
+not suffice."""
 CARELESS_SPANS = 0.8
-"""For span tags: its upper end is below this fraction of the F1 that the best quarter of annotators reach."""
+"""For span tags: the upper end of the F1 is below this fraction of the F1 that the best quarter of annotators reach."""
 BEST_QUARTER = 75
-"""The percentile of F1 that they reach."""
+"""Percentile of the F1 that the best quarter of annotators reach."""
 MOSTLY = 0.8
 """Minimum share of one label for the reason to name the label."""
 OUTSIDE = "O"
@@ -325,18 +296,18 @@ CHARACTER_FLAGS = (
     FlagKind.biased,
     FlagKind.careless,
 )
-"""Flags of character, in the order in which they are checked."""
+"""Flags that describe an annotator's labels, in the order in which they are checked."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CharacterFlags:
-    """Flag of character of every annotator.
+    """The flag of every annotator that describes their labels.
 
     Attributes:
         kind: kind[j], a position in CHARACTER_FLAGS; -1 for none.
-        confusion: confusion[j] = (m, n), the true class that a biased annotator mistakes, and for which.
-        median_skill: The median skill of those who can be judged; NaN when nobody can.
-        best_f1: The span F1 that the best quarter of those reach; NaN unless tags are span tags.
+        confusion: confusion[j] = (m, n), the true class that a biased annotator mistakes, and the class they give.
+        median_skill: Median skill of the annotators with enough items; NaN without any.
+        best_f1: Span F1 that the best quarter of these annotators reach; NaN unless tags are span tags.
     """
 
     kind: Ints
@@ -350,7 +321,7 @@ class CharacterFlags:
 
 
 def least_items(*, is_sequential: bool) -> int:
-    """Return how many items an annotator must have labelled to be judged."""
+    """Return the minimum number of items for a verdict on an annotator."""
     return FEW_SENTENCES if is_sequential else FEW_ITEMS
 
 
@@ -361,7 +332,7 @@ def flag_annotators(
 
     Args:
         statistics: Label statistics of all annotators.
-        least: Those with fewer items are not judged.
+        least: Minimum number of items for a verdict.
         span_f1: For span tags: the F1 of every annotator's spans, and the upper end of its interval.
     """
     skill, low, high = statistics.skill
@@ -369,92 +340,77 @@ def flag_annotators(
     judged = ~few & np.isfinite(skill)
     median = float(np.median(skill[judged])) if judged.any() else float("nan")
     confusion, is_biased = find_bias(statistics)
-    is_careless, best_f1 = _is_careless(statistics, judged, median, span_f1)
-    with np.errstate(invalid="ignore"):
-        tests: dict[FlagKind, Bools] = {
-            FlagKind.few: few & (statistics.n_labels > 0),
-            FlagKind.adversary: judged & is_adversary(statistics),
-            FlagKind.one_class: judged & gives_one_class(statistics) & (low <= NO_SKILL),
-            FlagKind.spammer: judged & (skill < NO_SKILL) & (low <= 0) & (high < LITTLE_SKILL),
-            FlagKind.biased: judged & is_biased,
-            FlagKind.careless: is_careless,
-        }
+    if span_f1 is None:
+        is_careless = (skill < CARELESS_FRACTION * median) & (high < CARELESS_UPPER_END * median)
+        best_f1 = float("nan")
+    else:
+        f1, upper = span_f1
+        counted = f1[judged & np.isfinite(f1)]
+        best_f1 = float(np.percentile(counted, BEST_QUARTER)) if len(counted) else float("nan")
+        is_careless = np.isfinite(f1) & (upper < CARELESS_SPANS * best_f1)
+
+    # An adversary is worse than chance, with high certainty or with informative labels
+    revealed = informativeness(statistics.smoothed) if statistics.counts.shape[1] else np.zeros(len(skill))
+    is_adversary = (skill < ADVERSARY_SKILL) & (statistics.skill_at(ADVERSARY_LEVEL)[2] < 0)
+    is_adversary |= (skill < 0) & (high < LITTLE_SKILL) & (revealed > ADVERSARY_INFORMATIVENESS)
+
+    # Nearly every label is one class, although the truth is often another
+    gives_one_class = np.zeros(len(few), dtype=bool)
+    if statistics.counts.shape[1] >= 2:
+        rows, favourite = np.arange(len(few)), statistics.label_share.argmax(axis=1)
+        gives_one_class = statistics.label_share[rows, favourite] >= ONE_CLASS_SHARE
+        gives_one_class &= statistics.truth_share[rows, favourite] <= 1 - OTHER_TRUTH_SHARE
+
+    tests: dict[FlagKind, Bools] = {
+        FlagKind.few: few & (statistics.n_labels > 0),
+        FlagKind.adversary: judged & is_adversary,
+        FlagKind.one_class: judged & gives_one_class & (low <= NO_SKILL),
+        FlagKind.spammer: judged & (skill < NO_SKILL) & (low <= 0) & (high < LITTLE_SKILL),
+        FlagKind.biased: judged & is_biased,
+        FlagKind.careless: judged & is_careless,
+    }
     kind = np.full(len(few), -1, dtype=np.int64)
-    for position, name in reversed(list(enumerate(CHARACTER_FLAGS))):  # the first that fits is written last
+    for position, name in reversed(list(enumerate(CHARACTER_FLAGS))):  # the first that applies is written last
         kind[tests[name]] = position
     return CharacterFlags(kind=kind, confusion=confusion, median_skill=median, best_f1=best_f1)
 
 
-def _is_careless(
-    statistics: ConfusionStatistics, judged: Bools, median: float, span_f1: tuple[Floats, Floats] | None
-) -> tuple[Bools, float]:
-    """Return whether annotator j is careless, and the F1 of spans that it was judged by."""
-    with np.errstate(invalid="ignore"):
-        if span_f1 is None:
-            skill, _, high = statistics.skill
-            is_far = (skill < CARELESS_FRACTION * median) & (high < CARELESS_UPPER_END * median)
-            return judged & is_far, float("nan")
-        f1, upper = span_f1
-        counted = f1[judged & np.isfinite(f1)]
-        best = float(np.percentile(counted, BEST_QUARTER)) if len(counted) else float("nan")
-        return judged & np.isfinite(f1) & (upper < CARELESS_SPANS * best), best
-
-
-def is_adversary(statistics: ConfusionStatistics) -> Bools:
-    """Return whether annotator j is worse than chance, with high certainty or with informative labels."""
-    skill, _, high = statistics.skill
-    revealed = informativeness(statistics.smoothed) if statistics.counts.shape[1] else np.zeros(len(skill))
-    with np.errstate(invalid="ignore"):
-        is_certain = (skill < ADVERSARY_SKILL) & (statistics.skill_at(ADVERSARY_LEVEL)[2] < 0)
-        is_revealing = (skill < 0) & (high < LITTLE_SKILL) & (revealed > ADVERSARY_INFORMATIVENESS)
-    return np.asarray(is_certain | is_revealing)
-
-
-def gives_one_class(statistics: ConfusionStatistics) -> Bools:
-    """Return whether nearly every label of j is one class, though the truth is often another."""
-    if statistics.counts.shape[1] < 2:
-        return np.zeros(len(statistics.names), dtype=bool)
-    favourite = statistics.label_share.argmax(axis=1)
-    rows = np.arange(len(favourite))
-    nearly_always = statistics.label_share[rows, favourite] >= ONE_CLASS_SHARE
-    return np.asarray(nearly_always & (statistics.truth_share[rows, favourite] <= 1 - OTHER_TRUTH_SHARE))
-
-
 def find_bias(statistics: ConfusionStatistics) -> tuple[Ints, Bools]:
-    """Return confusion[j] = (m, n), the true class most certainly mistaken for another; and whether that is a bias."""
+    """Return confusion[j] = (m, n), where j most certainly mistakes m for n, and whether this is a bias."""
     counts, size, n_classes = statistics.counts, len(statistics.names), statistics.counts.shape[1]
     if n_classes < 2:
         return np.zeros((size, 2), dtype=np.int64), np.zeros(size, dtype=bool)
-    # Cells (j, m, n) off the diagonal that are large enough; intervals are computed for these alone.
+    # often[j, m, n]: mistakes that are frequent enough; intervals are computed only for these
     truth = np.broadcast_to(counts.sum(axis=2, keepdims=True), counts.shape)
     often = ~np.eye(n_classes, dtype=bool) & (counts >= BIASED_SHARE * truth) & (truth >= BIASED_LABELS)
     low: Floats = np.full(often.shape, -1.0)
     low[often] = credible_interval(counts[often], truth[often], statistics.level)[0]
-    often &= low >= np.maximum(BIASED_LOWER_END, _shares_of_others(counts))
+    # share[j, m, n], the share of label n among the labels of all annotators but j on units of class m
+    others = np.asarray(counts.sum(axis=0) - counts, dtype=np.float64)
+    of_class = others.sum(axis=2, keepdims=True)
+    share = np.divide(others, of_class, out=np.zeros_like(others), where=of_class > 0.5)
+    often &= low >= np.maximum(BIASED_LOWER_END, share)
     best = np.where(often, low, -1.0).reshape(size, -1).argmax(axis=1)
     return np.stack([best // n_classes, best % n_classes], axis=1), np.asarray(often.any(axis=(1, 2)))
 
 
-def _shares_of_others(counts: Floats) -> Floats:
-    """Return share[j, m, n], the rate at which all others but j answer n if the truth is m; 0 without labels."""
-    others = np.asarray(counts.sum(axis=0) - counts, dtype=np.float64)
-    truth = others.sum(axis=2, keepdims=True)
-    return np.asarray(np.divide(others, truth, out=np.zeros_like(others), where=truth > 0.5))
-
-
 FAVOURED = 0.15
-"""Minimum excess of a favoured class's share among an annotator's labels over its share among their items."""
+"""Minimum difference of a favoured class's shares among the labels of an annotator and among the truths."""
 
 
 def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int) -> str:
-    """Return why annotator j has the flag: a sentence with its figures."""
+    """Return the reason of annotator j's flag, in a sentence with its figures."""
     kind = CHARACTER_FLAGS[int(flags.kind[j])]
     who, labels = shorten_name(statistics.names[j]), pluralise(int(statistics.n_labels[j]), "label")
     right = percent(_share(statistics.right[j], statistics.given[j]))
     by_chance = f"{right} of {labels} right where guessing would be {percent(statistics.chance[j])}"
     match kind:
         case FlagKind.few:
-            return f"{who} {_describe_few(statistics, j, labels)}: too few to judge."
+            n_items = int(statistics.n_items[j])
+            if statistics.n_compared is None or n_items < FEW_ITEMS:
+                return f"{who} gave {labels}: too few to judge."
+            shared = f"{int(statistics.n_compared[j]):,} of {pluralise(n_items, 'item')}"
+            return f"{who} shares {shared} with others: too few to judge."
         case FlagKind.adversary:
             counts = statistics.counts[j]
             m, n = divmod(int((counts * (1 - np.eye(len(counts)))).argmax()), len(counts))  # the worst confusion
@@ -481,28 +437,17 @@ def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int)
     skill = percent(max(float(statistics.skill[0][j]), 0.0))
     median = percent(flags.median_skill)
     often = f"{right} of {labels} right, a skill of {skill}; the median annotator has {median}"
-    return f"{who} is often wrong{_describe_favourite(statistics, j)}: {often}."
+    # The class, if any, that the annotator gives far more often than it is true
+    excess, favours = statistics.label_share[j] - statistics.truth_share[j], ""
+    n = int(excess.argmax())
+    if excess[n] >= FAVOURED and not _is_overlooked(statistics, n):
+        said, true = percent(statistics.label_share[j, n]), percent(statistics.truth_share[j, n])
+        favours = f" and favours {shorten_name(statistics.classes[n])}, given {said} of the time and true {true} of it"
+    return f"{who} is often wrong{favours}: {often}."
 
 
 MUTUAL_SHARE = 0.3
 """Two classes are confused if the rarer mistake of the two happens in this share of its labels or more."""
-
-
-def _describe_favourite(statistics: ConfusionStatistics, j: int) -> str:
-    """Return which class annotator j gives far more often than it is true, in words; empty without one."""
-    excess = statistics.label_share[j] - statistics.truth_share[j]
-    n = int(excess.argmax())
-    if excess[n] < FAVOURED or _is_overlooked(statistics, n):
-        return ""
-    said, true = percent(statistics.label_share[j, n]), percent(statistics.truth_share[j, n])
-    return f" and favours {shorten_name(statistics.classes[n])}, given {said} of the time and true {true} of it"
-
-
-def _describe_few(statistics: ConfusionStatistics, j: int, labels: str) -> str:
-    n_items = int(statistics.n_items[j])
-    if statistics.n_compared is None or n_items < FEW_ITEMS:
-        return f"gave {labels}"
-    return f"shares {int(statistics.n_compared[j]):,} of {pluralise(n_items, 'item')} with others"
 
 
 def _describe_confusion(statistics: ConfusionStatistics, j: int, m: int, n: int) -> str:
@@ -523,25 +468,25 @@ def _share(part: float, whole: float) -> float:
     return min(max(float(part) / float(whole), 0.0), 1.0) if whole > 0 else float("nan")
 
 
-# Reliability over time: who gets worse.
+# Reliability over time: annotators who get worse.
 #
-# The observations are annotations, (item, annotator) pairs, each with the mean belief in its labels: the tokens of a
-# sentence are tagged at one time and are not independent. The trend is the slope of that over the order of time, tested
-# by Student's t. Of many annotators some fall by chance, so a fall counts where Benjamini and Hochberg's procedure
-# [BH95] keeps the false discovery rate below FALSE_DISCOVERY_RATE, and where it is at least LEAST_FALL.
+# An observation is an annotation, an (item, annotator) pair, with the mean belief in its labels, because the tokens of
+# a sentence are tagged together and are not independent. The trend is the slope of this belief over the annotations in
+# the order of time, tested by Student's t. Among many annotators some get worse by chance, so the false discovery rate
+# is controlled by the procedure of Benjamini and Hochberg [BH95], and the fall must be at least LEAST_FALL.
 #
 # Axes: j annotator, p annotation, b bin of time.
 #
 # [BH95] Benjamini, Hochberg: Controlling the false discovery rate. JRSS B 57, 1995.
 
 BINS = 5
-"""Equal parts of an annotator's annotations, in the order of time."""
+"""Number of equal parts of an annotator's annotations, in the order of time."""
 LEAST_ANNOTATIONS = 40
-"""Minimum number of annotations to look for a trend: eight in each bin."""
+"""Minimum number of annotations for a test: eight in each bin."""
 FALSE_DISCOVERY_RATE = 0.05
-"""The share of detected falls that may be chance."""
+"""Accepted share of detected falls that are due to chance."""
 LEAST_FALL = 0.1
-"""A smaller fall from the first to the last bin is not worth a flag, however certain."""
+"""Minimum fall from the first to the last bin, however certain it is."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -553,11 +498,11 @@ class DriftStatistics:
         n: n[j, b], annotations in each bin.
         right: right[j, b], the expected number of right ones.
         begin: begin[j, b], the first time in the bin.
-        end: end[j, b], the last.
-        change: change[j], the last bin's share less the first one's.
-        p_value: p_value[j], one-sided, of a fall; NaN where undefined.
-        falls: falls[j].
-        level: The level of the intervals.
+        end: end[j, b], the last time in the bin.
+        change: change[j], the share of right annotations in the last bin minus that in the first.
+        p_value: p_value[j] of the one-sided test of a fall; NaN if undefined.
+        falls: falls[j], whether the annotator gets worse.
+        level: Level of the intervals.
     """
 
     is_tested: Bools
@@ -572,11 +517,18 @@ class DriftStatistics:
 
 
 def measure_drift(labels: CrowdLabels, beliefs: Beliefs, level: float) -> DriftStatistics | None:
-    """Measure and test every annotator's trend; None when labels have no times."""
+    """Measure and test every annotator's trend; None if the labels have no times."""
     if labels.time is None or not np.isfinite(labels.time).any():
         return None
     size, shape = len(labels.annotators), (len(labels.annotators), BINS)
-    annotator, time, right = _sort_by_time(labels, beliefs)
+    # annotator[p], time[p] and right[p] of the annotations with a time, sorted by annotator and time
+    _, annotator, pair = labels.annotations()
+    n_labels = np.maximum(sum_by(pair, len(annotator)), 1)
+    right = sum_by(pair, len(annotator), beliefs[labels.unit, labels.label]) / n_labels
+    time = sum_by(pair, len(annotator), np.asarray(labels.time, dtype=np.float64)) / n_labels
+    known = np.flatnonzero(np.isfinite(time))
+    order = known[np.lexsort((time[known], annotator[known]))]
+    annotator, time, right = annotator[order], time[order], right[order]
     count = np.bincount(annotator, minlength=size)
     # place[p], the position of annotation p among those of its annotator; cell[p], its annotator and bin in one number.
     place = np.arange(len(annotator)) - (np.cumsum(count) - count)[annotator]
@@ -603,21 +555,8 @@ def measure_drift(labels: CrowdLabels, beliefs: Beliefs, level: float) -> DriftS
     )
 
 
-def _sort_by_time(labels: CrowdLabels, beliefs: Beliefs) -> tuple[Ints, Floats, Floats]:
-    """Return annotator[p], time[p] and right[p] of the annotations with a time, sorted by annotator and time."""
-    _, annotator, pair = labels.annotations()
-    given = np.asarray(labels.time, dtype=np.float64)
-    count = sum_by(pair, len(annotator))
-    right = sum_by(pair, len(annotator), beliefs[labels.unit, labels.label]) / np.maximum(count, 1)
-    time = sum_by(pair, len(annotator), given) / np.maximum(count, 1)
-    known = np.isfinite(time)
-    annotator, time, right = annotator[known], time[known], right[known]
-    order = np.lexsort((time, annotator))
-    return annotator[order], time[order], right[order]
-
-
 def falling_trend_p_values(annotator: Ints, x: Floats, y: Floats, size: int) -> Floats:
-    """p[j] of the one-sided t-test that y falls with x among each annotator's annotations; NaN where it cannot be."""
+    """Return p[j] of the one-sided t-test that y falls with x among the annotations of j; NaN if undefined."""
     from scipy.special import stdtr
 
     n = sum_by(annotator, size)
@@ -638,7 +577,7 @@ FLAG_RANK = {
 }  # fmt: skip
 """Severity of each flag."""
 DISTRUSTED = (FlagKind.adversary, FlagKind.spammer, FlagKind.one_class)
-"""Flags of annotators whose labels say nothing, or the contrary: nobody should ask them for more."""
+"""Flags of annotators whose labels carry no information or are misleading, and who should not be asked for more."""
 NO_FLAG = "ok"
 """Verdict on an annotator without flags."""
 
@@ -648,12 +587,12 @@ class AnnotatorVerdicts:
     """Findings on all annotators.
 
     Attributes:
-        scores: Their labels against the beliefs.
+        scores: Comparison of their labels with the beliefs.
         confusion: Their expected confusion counts.
-        flags: Their flags of character.
+        flags: Flags that describe their labels.
         drift: Their trends; None without times.
         mistakes: Mistakes in spans; None unless tags are span tags.
-        group: group[j], the same number for near-copies, which count as one annotator; None if that is not known.
+        group: group[j], equal for near-copies, which count as one annotator; None if unknown.
     """
 
     scores: AnnotatorScores
@@ -664,7 +603,7 @@ class AnnotatorVerdicts:
     group: Ints | None = None
 
     def near_copies(self, j: int) -> list[str]:
-        """Return the names of the annotators of whom j is a near-copy."""
+        """Return the names of the other annotators in j's group of near-copies."""
         if self.group is None:
             return []
         return [self.confusion.names[i] for i in np.flatnonzero(self.group == self.group[j]).tolist() if i != j]
@@ -677,7 +616,7 @@ class AnnotatorVerdicts:
         return sorted(found, key=lambda kind: -FLAG_RANK[kind])
 
     def flag_rank(self) -> Ints:
-        """Return flag_rank[j], that of the most serious flag; 0 without any."""
+        """Return flag_rank[j], the rank of the most serious flag; 0 without any."""
         character = np.array([*(FLAG_RANK[kind] for kind in CHARACTER_FLAGS), 0])[self.flags.kind]
         drift = 0 if self.drift is None else np.where(self.drift.falls, FLAG_RANK[FlagKind.drift], 0)
         copy = [FLAG_RANK[FlagKind.near_copy] if self.near_copies(j) else 0 for j in self._everybody]
@@ -689,11 +628,11 @@ class AnnotatorVerdicts:
         return (m, n) if self.flags.has(FlagKind.biased)[j] else None
 
     def distrusted(self) -> Bools:
-        """Return distrusted[j], whether annotator j should be asked no more."""
+        """Return distrusted[j], whether annotator j should not be asked for more labels."""
         return np.asarray(np.any([self.flags.has(kind) for kind in DISTRUSTED], axis=0))
 
     def reason(self, kind: FlagKind, j: int) -> str:
-        """Return why annotator j has a flag: a sentence with its figures."""
+        """Return the reason of one of annotator j's flags, in a sentence with its figures."""
         if kind is FlagKind.careless and self.mistakes is not None:
             return _explain_careless_spans(self, self.mistakes, j)
         if kind is FlagKind.near_copy:
@@ -708,11 +647,11 @@ class AnnotatorVerdicts:
         return explain_flag(self.confusion, self.flags, j)
 
     def words(self) -> list[str | None]:
-        """Return the verdict on every annotator: the flags, the most serious first; None for one without labels."""
+        """Return the verdict on every annotator: the flags, most serious first; None for annotators without labels."""
         return [", ".join(self.flag_kinds(j)) or NO_FLAG if self._can_judge(j) else None for j in self._everybody]
 
     def sentences(self) -> list[str | None]:
-        """Return the reasons of every annotator's flags; None where there is none."""
+        """Return the reasons of every annotator's flags; None for annotators without flags."""
         return [
             " ".join(self.reason(kind, j) for kind in self.flag_kinds(j)) or None if self._can_judge(j) else None
             for j in self._everybody
@@ -723,20 +662,30 @@ class AnnotatorVerdicts:
         return range(len(self.confusion.names))
 
     def _can_judge(self, j: int) -> bool:
-        """Return whether j has given labels, and no partial ones ("not X"), which no confusion matrix has."""
+        """Return whether j gave labels, none of them partial ("not X"), for which there is no confusion matrix."""
         return bool(self.confusion.n_labels[j] > 0) and self.scores.labels.negated is None
 
 
 def judge_annotators(labels: CrowdLabels, estimate: Estimate, *, gold: Ints | None = None) -> AnnotatorVerdicts:
-    """Return what labels and beliefs say of all annotators.
+    """Return the findings on all annotators from labels and beliefs.
 
     Args:
-        labels: The labels that the estimate was made from.
+        labels: The labels from which the estimate was computed.
         estimate: The estimate.
-        gold: gold[i], the true class of every unit, to count mistakes in spans by; None for the answers.
+        gold: gold[i], the true class of every unit, for counting mistakes in spans; None uses the answers.
     """
-    scores = score_annotators(labels, estimate)
-    confusion = confusion_statistics(scores)
+    scores, size = score_annotators(labels, estimate), len(labels.annotators)
+    counts: Floats = np.zeros((size, 0, 0))
+    if scores.labels.n_labels and size * labels.n_classes**2 <= MOST_CELLS:
+        counts = tally(make_shards(scores.labels, partial=True), scores.estimate.beliefs).counts.transpose(0, 2, 1)
+    confusion = ConfusionStatistics(
+        names=tuple(str(name) for name in labels.annotators),
+        classes=tuple(str(name) for name in labels.classes),
+        counts=counts,
+        n_labels=scores.n_labels,
+        n_items=scores.n_items,
+        n_compared=scores.n_compared,
+    )
     has_spans = labels.is_sequential and is_span_tag_set(labels.classes)
     mistakes = None
     if has_spans:
@@ -758,7 +707,7 @@ def judge_annotators(labels: CrowdLabels, estimate: Estimate, *, gold: Ints | No
 def askable(labels: CrowdLabels, judged: AnnotatorVerdicts) -> tuple[Bools | None, list[str]]:
     """Return available[j], whether annotator j should be asked for more labels, and the names of the others.
 
-    None, for everybody, where nobody is flagged, or everybody is.
+    Return None for `available`, which means all annotators, if none of them is flagged, or all are.
     """
     should_not = judged.distrusted()
     available = (labels.labels_per_annotator() > 0) & ~should_not
@@ -768,7 +717,7 @@ def askable(labels: CrowdLabels, judged: AnnotatorVerdicts) -> tuple[Bools | Non
 
 
 def _explain_careless_spans(judged: AnnotatorVerdicts, found: SpanErrors, j: int) -> str:
-    """Return why an annotator of spans is careless: what became of the spans, and how far that is from the best."""
+    """Return why an annotator of spans is careless: the kinds of mistakes, and the F1 compared with the best."""
     n_true = max(int(found.n_gold[j]), 1)
     parts = {"overlooks": found.ignored, "mistypes": found.wrong_type, "misplaces the ends of": found.boundary}
     worst = sorted(((int(count[j]), verb) for verb, count in parts.items() if count[j]), reverse=True)[:2]
@@ -781,29 +730,35 @@ def _explain_careless_spans(judged: AnnotatorVerdicts, found: SpanErrors, j: int
     )
 
 
-# The table of annotators: who they are, the verdict on each with its reason, and the figures that it rests on.
-#
-# Everything is computed from labels and beliefs, so it means the same for every method; the report shows the same.
+# The table of annotators: the verdict on each with its reason, and the figures on which it is based. It is computed
+# from labels and beliefs, so it has the same meaning for all methods; the report shows the same table.
 
 
 def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = LEVEL) -> pl.DataFrame:
     """Return one row per annotator, in the order of the labels.
 
-    Columns: annotator; verdict, a word for what is wrong with their labels: adversary, spammer, one class, biased,
-    careless, near-copy, drift, too few labels (see docs/reference/report.md), or ok when nothing is; labels, how many
-    they gave; items, how many they saw; reliability, the expected share of right labels, with its credible interval
-    from reliability_low to reliability_high; for span tags it is the expected F1 of whole spans, and token_reliability
-    is the share of right tokens; expected_accuracy, how often they would be right if classes came as often as the
-    method believes, which does not reward labelling easy classes only; informativeness, how far their labels depend on
-    the truth: 0 for a spammer, 1 where they determine it; confused_truth and confused_label, what they mix up most (of
-    a biased annotator, the bias), and confused_count, the expected number of times; weight, the method's own number for
-    them, when it has one; reason, the verdict in a sentence.
+    Columns:
 
-    Beliefs of majority vote hold everybody's own vote, so there each label is compared with the votes of the others.
+    - annotator: the name;
+    - verdict: adversary, spammer, one class, biased, careless, near-copy, drift or too few labels (see
+      docs/reference/report.md); ok if none of these applies;
+    - labels, items: the numbers of labels and of labelled items;
+    - reliability, reliability_low, reliability_high: the expected share of right labels and its credible interval; for
+      span tags, the expected F1 of whole spans, and token_reliability is the share of right tokens;
+    - expected_accuracy: the accuracy if classes were as frequent as the method believes, so that labelling only easy
+      classes is no advantage;
+    - informativeness: how much the labels depend on the truth, from 0 for a spammer to 1 if they determine it;
+    - confused_truth, confused_label, confused_count: the most frequent mistake (for a biased annotator, the bias), and
+      how often it is expected;
+    - weight: the method's own parameter of the annotator, if there is one;
+    - reason: the reason of the verdict, in a sentence.
+
+    For majority vote, each label is compared with the votes of the other annotators, because the beliefs contain the
+    annotator's own vote.
 
     Args:
-        labels: The labels that the estimate was made from, or the frame that holds them.
-        estimate: The estimate of a method, or of a learned model.
+        labels: The labels from which the estimate was computed, or a frame of labels.
+        estimate: The estimate of a method, or the result of a training.
         level: Level of the credible intervals.
     """
     if not 0 < level < 1:
@@ -811,7 +766,7 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = L
     labels, estimate = as_labels(labels, "annotator_table"), getattr(estimate, "estimate", estimate)
     require_kind(estimate, Estimate, "annotator_table", "Write annotator_table(labels, method.infer(labels)).")
     if len(estimate.beliefs) != labels.n_units or len(estimate.annotators) != len(labels.annotators):
-        raise DataError("The estimate is not of these labels. Give the labels it was made from.")
+        raise DataError("The estimate is not of these labels. Give the labels from which it was computed.")
     judged = judge_annotators(labels, estimate)
     scores = judged.scores
     table = name_biases(scores.table if level == LEVEL else scores.at_level(level), judged)
@@ -821,7 +776,7 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = L
 
 
 def name_biases(table: pl.DataFrame, judged: AnnotatorVerdicts) -> pl.DataFrame:
-    """Return the table with the bias of each biased annotator among the confusions, as in the reason of the flag."""
+    """Replace the most frequent mistake of each biased annotator by the bias that the reason of the flag describes."""
     truth, label, count = (table[f"confused_{part}"].to_list() for part in ("truth", "label", "count"))
     statistics = judged.confusion
     for j in range(table.height):

@@ -7,7 +7,6 @@ columns. `extensions/scale/coding.py` encodes the rows.
 from __future__ import annotations
 
 import io
-import mmap
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -128,8 +127,7 @@ def _schema(path: Path, format: str) -> pl.Schema:
         if not os.fstat(file.fileno()).st_size:
             raise FormatError(f"{path}: the file is empty. A table needs a header and at least one row.")
         if format == "parquet":
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                check_parquet(content, str(path))
+            check_parquet(file, str(path))
     try:
         with hold_back_panics():
             return _scan(path, format).collect_schema()

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crowdlogic.data.formats.protocol import ReadOptions
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd
 from crowdlogic.data.vectors import read_vectors
 from crowdlogic.errors import CrowdLogicError
@@ -110,7 +111,7 @@ def test_wide_and_named_classes_survive_mangling(suffix: str, tmp_path: Path) ->
     def check(content: bytes, wide: bool, classes: list[str] | None, duplicates: str) -> None:
         path = tmp_path / f"f.{suffix}"
         path.write_bytes(content)
-        _use(lambda p: read_crowd(p, wide=wide, classes=classes, duplicates=duplicates), path)
+        _use(lambda p: read_crowd(p, ReadOptions(wide=wide, classes=classes, duplicates=duplicates)), path)
 
     check()
 

@@ -36,7 +36,7 @@ from tests.fuzz.review_requests import attack_requests
 from tests.report.small_crowds import report_on
 from tests.store.sealing import reseal
 
-from crowdlogic.data.formats.protocol import load_format
+from crowdlogic.data.formats.protocol import ReadOptions, load_format
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd, read_table, write_corpus, write_labels
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
@@ -143,7 +143,7 @@ def _read_somehow(path: Path, given: str | None, rng: Rng) -> None:
     elif how == 2:
         read_answers(path, format=given)
     else:
-        crowd = read_crowd(path, format=given, wide=how == 4 and rng.random() < 0.3, duplicates="first")
+        crowd = read_crowd(path, ReadOptions(wide=how == 4 and rng.random() < 0.3, duplicates="first"), format=given)
         crowd.labels.to_frame()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.data.formats.exports import annotation, choice, rating, span, task, write_json
 
+from crowdlogic.data.formats.protocol import ReadOptions
 from crowdlogic.data.reading import read_crowd
 
 pytestmark = pytest.mark.heavy
@@ -43,13 +44,13 @@ def test_all_exports_of_a_project_give_the_same_labels(
         task(n, TEXT, *(annotation(who, one) for who, one in zip(people, results[n:] + results[:n], strict=True)))
         for n in range(2)
     ]
-    whole = read_crowd(write_json(tmp_path / "tasks.json", tasks), question=question)
+    whole = read_crowd(write_json(tmp_path / "tasks.json", tasks), ReadOptions(question=question))
 
     tools(CONVERT, "tasks.json")
 
     (tmp_path / "tab" / "result.csv").rename(tmp_path / "result.tsv")
     for name in ("min/result.json", "csv/result.csv", "result.tsv"):
-        found = read_crowd(tmp_path / name, question=question)
+        found = read_crowd(tmp_path / name, ReadOptions(question=question))
         ours, theirs = (one.labels.to_frame().cast({"item": str, "label": str}).sort("item", "annotator", maintain_order=True) for one in (whole, found))  # fmt: skip
         assert theirs.equals(ours), name
         assert found.corpus is not None

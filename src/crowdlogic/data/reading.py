@@ -24,6 +24,7 @@ from crowdlogic.data.files import (
     write_when_complete,
 )
 from crowdlogic.data.formats.protocol import (
+    DEFAULT_READING,
     Crowd,
     Encoded,
     FileFormat,
@@ -55,43 +56,7 @@ def read_labels(
     threshold: float | None = None,
     query: str | None = None,
 ) -> CrowdLabels:
-    """Read labels from a file; see `read_crowd` for the layouts and options."""
-    crowd = read_crowd(
-        path,
-        format=format,
-        columns=columns,
-        classes=classes,
-        duplicates=duplicates,
-        wide=wide,
-        abstain=abstain,
-        empty_label=empty_label,
-        question=question,
-        tokens=tokens,
-        boundaries=boundaries,
-        threshold=threshold,
-        query=query,
-    )
-    return crowd.labels
-
-
-def read_crowd(
-    path: str | Path,
-    *,
-    format: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    classes: Sequence[Any] | None = None,
-    duplicates: Duplicates | str = Duplicates.error,
-    wide: bool = False,
-    abstain: str | None = None,
-    empty_label: str | None = None,
-    question: str | None = None,
-    tokens: Tokenizer | str = Tokenizer.words,
-    boundaries: Boundaries | str = Boundaries.widen,
-    threshold: float | None = None,
-    query: str | None = None,
-    single: bool = False,
-) -> Crowd:
-    """Read labels from a file, with the items if the file contains them.
+    """Read labels from a file.
 
     Layouts: a long table (item, annotator, label; or tags for sentences) in csv, tsv, parquet or jsonl; a wide table
     (one column per annotator) with `wide`; CoNLL with one column per annotator; jsonl records with tokens and
@@ -111,7 +76,6 @@ def read_crowd(
         boundaries: Treatment of spans that begin or end inside a token: widen, shrink, drop or error.
         threshold: In an evaluation, the minimum grade that is a pass.
         query: For a database, the query for the rows; `path` is then the address of the database without a table.
-        single: Whether a table without a column for the annotator, with one label per item, is accepted.
     """
     options = ReadOptions(
         columns=columns,
@@ -125,10 +89,14 @@ def read_crowd(
         boundaries=boundaries,
         threshold=threshold,
         query=query,
-        single=single,
     )
+    return read_crowd(path, options, format=format).labels
+
+
+def read_crowd(path: str | Path, options: ReadOptions = DEFAULT_READING, *, format: str | None = None) -> Crowd:
+    """Read labels from a file, with the items if the file contains them; see `read_labels` for the layouts."""
     file = InputFile(path)
-    if query is not None and find_database(path) is None:
+    if options.query is not None and find_database(path) is None:
         raise OptionError(f"--query goes with a database ({', '.join(DATABASES)}); {file.name} is a file.")
     with _readable(file):
         return detect_format(file, format).read_crowd(file, options)

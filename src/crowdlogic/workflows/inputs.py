@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from itertools import permutations
 from pathlib import Path
@@ -326,7 +326,7 @@ class InputOptions(ReadOptions):
 
     def read_crowd_plainly(self, path: str) -> Crowd:
         """Return the same without suggestions."""
-        return read_crowd(path, **{one.name: getattr(self, one.name) for one in fields(self) if one.name != "features"})
+        return read_crowd(path, self, format=self.format)
 
     def read_corpus(self, path: str) -> Corpus:
         """Read the items of a file, with their numeric features where these are asked for."""

@@ -17,6 +17,7 @@ from crowdlogic.classifiers.protocol import NeedsFiles, predict
 from crowdlogic.confidence.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
 from crowdlogic.data.chain_beliefs import answers
 from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.formats.protocol import ReadOptions
 from crowdlogic.data.intake.columns import UNNAMED_ANNOTATOR
 from crowdlogic.data.intake.contract import Boundaries, Duplicates, Tokenizer
 from crowdlogic.data.labels import CrowdLabels
@@ -769,7 +770,7 @@ def train(
         callback: Callback, called after each epoch.
     """
     if isinstance(labels, str | Path):
-        crowd = read_crowd(labels, single=True)
+        crowd = read_crowd(labels, ReadOptions(single=True))
         if items is None and crowd.corpus is None:
             raise OptionError(f"{labels} holds labels and no texts. Give the items: train(labels, items).")
         labels, items = crowd.labels, crowd.corpus if items is None else items

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.data.corpus import documents
+from crowdlogic.data.formats.protocol import ReadOptions
 from crowdlogic.data.frames import from_dict
 from crowdlogic.data.reading import read_corpus, read_crowd, read_labels, write_corpus, write_labels
 from crowdlogic.errors import FormatError, LabelError
@@ -56,7 +57,7 @@ def test_named_fields_are_the_tokens_and_names_of_sentences(tmp_path: Path) -> N
     (tmp_path / "s.json").write_text('[{"ref": "s", "pieces": ["a", "b"], "crowd": {"w": ["O", "B-X"]}}]')
     columns = {"item": "ref", "tokens": "pieces"}
 
-    crowd = read_crowd(tmp_path / "s.json", columns=columns)
+    crowd = read_crowd(tmp_path / "s.json", ReadOptions(columns=columns))
 
     assert crowd.labels.items.to_list() == ["s"]
     assert read_corpus(tmp_path / "s.json", columns=columns).tokens == ("a", "b")

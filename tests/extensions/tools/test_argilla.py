@@ -9,7 +9,7 @@ import pytest
 from tests.data.formats.exports import write_json, write_lines
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.protocol import detect_format
+from crowdlogic.data.formats.protocol import ReadOptions, detect_format
 from crowdlogic.data.reading import read_crowd
 from crowdlogic.errors import FormatError
 
@@ -58,7 +58,7 @@ def test_spans_become_tags_and_several_labels_are_asked_for(tmp_path: Path) -> N
     assert read_crowd(spans).labels.to_frame()["label"].to_list() == ["B-PER", "O", "O", "O"]
     with pytest.raises(FormatError, match=r"record 1: 2 answers at once \(x, y\)\. .* --question label=x\."):
         read_crowd(several)
-    assert read_crowd(several, question="label=y").labels.to_frame()["label"].to_list() == ["yes", "no"]
+    assert read_crowd(several, ReadOptions(question="label=y")).labels.to_frame()["label"].to_list() == ["yes", "no"]
 
 
 @pytest.mark.parametrize(

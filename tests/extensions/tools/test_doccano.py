@@ -11,7 +11,7 @@ import pytest
 from tests.data.formats.exports import write_lines
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.protocol import detect_format
+from crowdlogic.data.formats.protocol import ReadOptions, detect_format
 from crowdlogic.data.reading import read_crowd
 from crowdlogic.errors import FormatError
 
@@ -106,8 +106,8 @@ def test_intents_and_slots_are_two_questions(tmp_path: Path) -> None:
 
     with pytest.raises(FormatError, match=r"there are several questions: cats \(categories\), entities \(spans\)"):
         read_crowd(folder)
-    assert read_crowd(folder, question="cats").labels.classes == ("flight",)
-    assert read_crowd(folder, question="entities").labels.is_sequential
+    assert read_crowd(folder, ReadOptions(question="cats")).labels.classes == ("flight",)
+    assert read_crowd(folder, ReadOptions(question="entities")).labels.is_sequential
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from tests.data.formats import evaluation_exports as evaluations
 from tests.data.formats.exports import annotation, choice, rating, span, task
 
-from crowdlogic.data.formats.protocol import Crowd
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.reading import read_crowd
 from crowdlogic.errors import CrowdLogicError
 
@@ -108,7 +108,7 @@ def use(path: Path, kind: str) -> Crowd | None:
     """Read, and see that what was read can be used."""
     question = {"label-studio": "sentiment", "potato": "q"}.get(kind)
     try:
-        crowd = read_crowd(path, question=question)
+        crowd = read_crowd(path, ReadOptions(question=question))
     except CrowdLogicError as problem:
         assert str(problem)
         assert "\n" not in str(problem).strip()

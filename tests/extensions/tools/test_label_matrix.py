@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from crowdlogic.data.formats.protocol import ReadOptions
 from crowdlogic.data.reading import read_crowd
 from crowdlogic.errors import FormatError
 
@@ -30,7 +31,7 @@ def test_a_matrix_of_numpy(tmp_path: Path) -> None:
 def test_an_archive_with_gold_and_names(tmp_path: Path) -> None:
     np.savez(tmp_path / "L.npz", L=L, Y=np.array([1, 0, -1]), lfs=np.array(["prize", "url", "short"]))
 
-    crowd, named = read_crowd(tmp_path / "L.npz"), read_crowd(tmp_path / "L.npz", classes=["ham", "spam"])
+    crowd, named = read_crowd(tmp_path / "L.npz"), read_crowd(tmp_path / "L.npz", ReadOptions(classes=["ham", "spam"]))
 
     assert crowd.labels.annotators.to_list() == ["prize", "url", "short"]
     assert crowd.corpus is not None

@@ -9,7 +9,7 @@ import pytest
 from tests.data.formats.exports import annotation, choice, rating, span, task, write_json
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.protocol import detect_format
+from crowdlogic.data.formats.protocol import ReadOptions, detect_format
 from crowdlogic.data.reading import read_crowd
 
 MIN_RECORD = {"id": 1, "text": "Good.", "sentiment": "pos", "annotator": 1, "annotation_id": 3, "created_at": "x", "updated_at": "x", "lead_time": 1}  # fmt: skip
@@ -34,7 +34,7 @@ def test_each_export_is_recognised_by_its_content(name: str, content: str, tmp_p
     path.write_text(content)
 
     assert detect_format(InputFile(path)).name == "label-studio"
-    assert read_crowd(path, question="sentiment").labels.n_labels == 1
+    assert read_crowd(path, ReadOptions(question="sentiment")).labels.n_labels == 1
 
 
 @pytest.mark.parametrize(("name", "content", "format"), [("t.csv", "item,annotator,label\n1,a,x\n", "csv"), ("t.json", '[{"item": 1, "annotator": "a", "label": "x"}]', "json")])  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.data.formats.exports import write_json
 
+from crowdlogic.data.formats.protocol import ReadOptions
 from crowdlogic.data.reading import read_crowd
 from crowdlogic.errors import FormatError
 
@@ -35,7 +36,7 @@ def test_ratings_and_several_choices_show_themselves(tmp_path: Path) -> None:
     )
 
     assert read_crowd(path).labels.classes == (3, 4)
-    assert read_crowd(several, question="topic=b").labels.to_frame()["label"].to_list() == ["yes", "no"]
+    assert read_crowd(several, ReadOptions(question="topic=b")).labels.to_frame()["label"].to_list() == ["yes", "no"]
 
 
 def test_a_plain_field_that_differs_within_a_task_is_the_question(tmp_path: Path) -> None:
@@ -58,7 +59,7 @@ def test_where_nothing_shows_the_question_it_must_be_named(tmp_path: Path) -> No
     assert str(caught.value) == (
         f"{path}: cannot tell which of text, source, mood is the question. Name it with --question."
     )
-    assert read_crowd(path, question="mood").labels.classes == ("good",)
+    assert read_crowd(path, ReadOptions(question="mood")).labels.classes == ("good",)
 
 
 def test_a_csv_cell_with_json_is_parsed(tmp_path: Path) -> None:
@@ -79,7 +80,7 @@ def test_a_task_without_annotation_stays_without_labels(tmp_path: Path) -> None:
     bare = row(2, None, "u") | {"annotation_id": None}
     path = write_json(tmp_path / "m.json", [row(1, 1, "t", mood="good"), bare])
 
-    labels = read_crowd(path, question="mood").labels
+    labels = read_crowd(path, ReadOptions(question="mood")).labels
 
     assert labels.items.to_list() == [1, 2]
     assert labels.labels_per_unit().tolist() == [1, 0]

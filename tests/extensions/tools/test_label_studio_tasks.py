@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.data.formats.exports import annotation, choice, span, task, write_json
 
+from crowdlogic.data.formats.protocol import ReadOptions
 from crowdlogic.data.reading import read_crowd
 from crowdlogic.errors import FormatError
 
@@ -89,7 +90,7 @@ def test_the_last_of_several_annotations_by_one_user_counts(duplicates: str, exp
     late, early = annotation(1, choice("late"), at=LATE), annotation(1, choice("early"), at=EARLY)
     path = write_json(tmp_path / "e.json", [task(1, "t", late, early, annotation(2, choice("late")))])
 
-    labels = read_crowd(path, duplicates=duplicates).labels
+    labels = read_crowd(path, ReadOptions(duplicates=duplicates)).labels
 
     assert labels.to_frame().filter(annotator="1")["label"].to_list() == [expected]
     assert len(labels.intake.left_out) == 1
@@ -98,7 +99,7 @@ def test_the_last_of_several_annotations_by_one_user_counts(duplicates: str, exp
 def test_all_annotations_by_one_user_can_count(tmp_path: Path) -> None:
     path = write_json(tmp_path / "e.json", [task(1, "t", annotation(1, choice("a")), annotation(1, choice("b")))])
 
-    assert read_crowd(path, duplicates="keep").labels.n_labels == 2
+    assert read_crowd(path, ReadOptions(duplicates="keep")).labels.n_labels == 2
 
 
 def test_several_questions_are_refused_until_one_is_chosen(tmp_path: Path) -> None:
@@ -111,12 +112,14 @@ def test_several_questions_are_refused_until_one_is_chosen(tmp_path: Path) -> No
         str(caught.value)
         == f"{path}: there are several questions: sentiment (choices), ner (labels). Choose one with --question."
     )
-    assert read_crowd(path, question="sentiment").labels.n_labels == 1
-    assert read_crowd(path, question="ner").labels.n_labels == 4, "two tokens, two annotators, one saw no entity"
+    assert read_crowd(path, ReadOptions(question="sentiment")).labels.n_labels == 1
+    assert read_crowd(path, ReadOptions(question="ner")).labels.n_labels == 4, (
+        "two tokens, two annotators, one saw no entity"
+    )
     with pytest.raises(
         FormatError, match=r"there is no question 'topic'. Found: sentiment \(choices\), ner \(labels\)."
     ):
-        read_crowd(path, question="topic")
+        read_crowd(path, ReadOptions(question="topic"))
 
 
 def test_of_several_answers_at_once_one_can_be_asked_for(tmp_path: Path) -> None:
@@ -125,7 +128,7 @@ def test_of_several_answers_at_once_one_can_be_asked_for(tmp_path: Path) -> None
 
     with pytest.raises(FormatError) as caught:
         read_crowd(path)
-    labels = read_crowd(path, question="sentiment=a").labels
+    labels = read_crowd(path, ReadOptions(question="sentiment=a")).labels
 
     assert str(caught.value) == (
         f"{path}, record 1: 2 answers at once (a, b). A label is one class; ask about one of them (yes or no): "

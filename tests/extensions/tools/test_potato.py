@@ -9,7 +9,7 @@ import pytest
 from tests.data.formats.exports import write_json, write_lines
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.protocol import detect_format
+from crowdlogic.data.formats.protocol import ReadOptions, detect_format
 from crowdlogic.data.reading import read_crowd
 from crowdlogic.errors import FormatError
 
@@ -91,9 +91,9 @@ def test_several_schemas_are_several_questions(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"there are several questions: sentiment \(choices\), aspects \(choices\)"):
         read_crowd(tmp_path)
     with pytest.raises(FormatError, match=r"2 answers at once \(plot, music\).*--question aspects=plot"):
-        read_crowd(tmp_path, question="aspects")
-    assert read_crowd(tmp_path, question="sentiment").labels.classes == ("positive",)
-    assert read_crowd(tmp_path, question="aspects=plot").labels.classes == ("yes",)
+        read_crowd(tmp_path, ReadOptions(question="aspects"))
+    assert read_crowd(tmp_path, ReadOptions(question="sentiment")).labels.classes == ("positive",)
+    assert read_crowd(tmp_path, ReadOptions(question="aspects=plot")).labels.classes == ("yes",)
 
 
 def write_project(folder: Path) -> None:

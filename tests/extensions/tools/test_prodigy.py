@@ -9,7 +9,7 @@ import pytest
 from tests.data.formats.exports import write_lines
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.protocol import detect_format
+from crowdlogic.data.formats.protocol import ReadOptions, detect_format
 from crowdlogic.data.reading import read_crowd
 from crowdlogic.errors import FormatError
 
@@ -52,7 +52,7 @@ def test_several_options_at_once_are_asked_for_one_by_one(tmp_path: Path) -> Non
 
     with pytest.raises(FormatError, match=r"record 1: 2 answers at once \(GOOD, BAD\)\. .* --question choice=GOOD\."):
         read_crowd(path)
-    assert read_crowd(path, question="choice=BAD").labels.to_frame()["label"].to_list() == ["yes", "no"]
+    assert read_crowd(path, ReadOptions(question="choice=BAD")).labels.to_frame()["label"].to_list() == ["yes", "no"]
 
 
 def test_spans_by_characters_and_by_tokens_are_the_same(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_one_label_of_several_can_be_asked_for(tmp_path: Path) -> None:
         tmp_path / "p.jsonl", [done("a", label="X"), done("b", "reject", label="X"), done("c", label="Y")]
     )
 
-    labels = read_crowd(path, question="label=X").labels
+    labels = read_crowd(path, ReadOptions(question="label=X")).labels
 
     assert labels.to_frame().select("annotator", "label").rows() == [("a", "yes"), ("b", "no")]
 

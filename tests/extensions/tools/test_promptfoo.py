@@ -9,7 +9,7 @@ import pytest
 from tests.data.formats.evaluation_exports import promptfoo_file, promptfoo_result, verdict, write_json, write_lines
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.protocol import detect_format
+from crowdlogic.data.formats.protocol import ReadOptions, detect_format
 from crowdlogic.data.reading import read_corpus, read_crowd
 from crowdlogic.errors import FormatError
 
@@ -57,7 +57,7 @@ def test_assertions_are_judges_and_outputs_are_items(tmp_path: Path, lines: bool
 def test_one_criterion_can_be_chosen(tmp_path: Path) -> None:
     path = write_json(tmp_path / "r.json", promptfoo_file(*RESULTS))
 
-    labels = read_crowd(path, question="llm-rubric").labels
+    labels = read_crowd(path, ReadOptions(question="llm-rubric")).labels
 
     assert labels.annotators.to_list() == ["llm-rubric (openai:gpt-5)", "llm-rubric (anthropic:claude)"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.protocol import detect_format
+from crowdlogic.data.formats.protocol import ReadOptions, detect_format
 from crowdlogic.data.reading import read_crowd
 from crowdlogic.errors import CrowdLogicError, FormatError
 from crowdlogic.extensions.tools import webanno_tsv
@@ -32,7 +32,7 @@ def test_sentences_are_items_and_users_annotators(tmp_path: Path) -> None:
         tmp_path / "p", ann=FIRST + SECOND, bob=FIRST + EMPTY, CURATION_USER=FIRST + SECOND, INITIAL_CAS=FIRST + EMPTY
     )
 
-    crowd = read_crowd(folder, question="NamedEntity.value")
+    crowd = read_crowd(folder, ReadOptions(question="NamedEntity.value"))
 
     assert detect_format(InputFile(folder)).name == "webanno-tsv"
     assert crowd.labels.items.to_list() == ["doc1.txt#1", "doc1.txt#2"]
@@ -51,7 +51,7 @@ def test_lines_are_whole_however_the_file_is_read(piece: int, tmp_path: Path, mo
     file.write_bytes(b"\xef\xbb\xbf" + (HEADER + FIRST + SECOND).replace("\n", "\r\n").encode())
     monkeypatch.setattr(webanno_tsv, "CHUNK_BYTES", piece)
 
-    crowd = read_crowd(file, question="NamedEntity.value")
+    crowd = read_crowd(file, ReadOptions(question="NamedEntity.value"))
 
     assert crowd.labels.to_frame()["label"].to_list() == ["O", "B-PER", "I-PER", "O", "O", "O", "B-LOC"]
     assert crowd.corpus is not None
@@ -66,7 +66,11 @@ def test_features_are_questions(tmp_path: Path) -> None:
         match=r"there are several questions: NamedEntity\.identifier \(spans\), NamedEntity\.value \(spans\)",
     ):
         read_crowd(folder)
-    assert read_crowd(folder, question="NamedEntity.identifier").labels.classes == ("B-span", "I-span", "O")
+    assert read_crowd(folder, ReadOptions(question="NamedEntity.identifier")).labels.classes == (
+        "B-span",
+        "I-span",
+        "O",
+    )
 
 
 def test_a_zip_file_of_an_export_is_read(tmp_path: Path) -> None:
@@ -75,7 +79,9 @@ def test_a_zip_file_of_an_export_is_read(tmp_path: Path) -> None:
         for file in folder.rglob("*.tsv"):
             packed.write(file, file.relative_to(folder))
 
-    assert read_crowd(tmp_path / "p.zip", question="NamedEntity.value").labels.annotators.to_list() == ["ann"]
+    assert read_crowd(tmp_path / "p.zip", ReadOptions(question="NamedEntity.value")).labels.annotators.to_list() == [
+        "ann"
+    ]
 
 
 def test_stacked_spans_parts_of_tokens_and_escaped_texts(tmp_path: Path) -> None:
@@ -83,7 +89,7 @@ def test_stacked_spans_parts_of_tokens_and_escaped_texts(tmp_path: Path) -> None
         "#Text=a\\tb plays\\_on\n1-1\t0-3\ta\\tb\t_\tX[1]|Y[2]\t\n1-2\t4-9\tplays\t_\t_\t\n1-2.1\t4-8\tplay\t_\tV\\|W\t\n"
         "1-3\t9-12\t\\_on\t_\tY\t\n"
     )
-    crowd = read_crowd(write_project(tmp_path / "p", ann=body), question="NamedEntity.value")
+    crowd = read_crowd(write_project(tmp_path / "p", ann=body), ReadOptions(question="NamedEntity.value"))
 
     assert crowd.corpus is not None
     assert crowd.corpus.texts == ("a\tb plays_on",)
@@ -116,7 +122,7 @@ def test_annotators_must_have_seen_the_same_text(tmp_path: Path) -> None:
     )
 
     with pytest.raises(FormatError, match="the text differs between annotators' files"):
-        read_crowd(folder, question="NamedEntity.value")
+        read_crowd(folder, ReadOptions(question="NamedEntity.value"))
 
 
 def test_mangled_files_are_refused_or_read(tmp_path: Path) -> None:
@@ -129,6 +135,6 @@ def test_mangled_files_are_refused_or_read(tmp_path: Path) -> None:
         piece = rng.choice([b"", b"\t", b"\n", b"[", b"|", b"\\", b"\xff", b"#Text=", b"9" * 20, b"1-1.1\t0-1\tx\t_\n"])
         path.write_bytes(whole[:at] + piece + whole[at + rng.choice([0, 1, 9]) :])
         try:
-            read_crowd(folder, question="NamedEntity.value")
+            read_crowd(folder, ReadOptions(question="NamedEntity.value"))
         except CrowdLogicError as problem:
             assert "\n" not in str(problem)

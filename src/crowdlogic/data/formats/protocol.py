@@ -109,6 +109,9 @@ class ReadOptions:
         parse_choice(Boundaries, self.boundaries, "boundaries")
 
 
+DEFAULT_READING = ReadOptions()
+
+
 class FileFormat(Protocol):
     """Base class of file formats. Methods that a format does not override raise an error.
 

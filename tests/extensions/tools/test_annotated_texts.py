@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from crowdlogic.data.corpus import documents, sentences
-from crowdlogic.data.estimate import estimate_from_gold
+from crowdlogic.data.corpus import Corpus, documents, sentences
+from crowdlogic.data.estimate import Estimate, estimate_from_gold
 from crowdlogic.data.frames import from_frame, from_sequences
+from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.extensions.tools.annotated_texts import (
-    consensus_annotations,
-    crowd_annotations,
-    require_spans,
-    require_texts,
-    review_order,
-    sentence_confidence,
-)
+from crowdlogic.extensions.tools.annotated_texts import Annotated, annotate
 from crowdlogic.truth.majority import MajorityVote
 
 CORPUS = sentences(["s", "t"], [["Ann", "Lee", "sings"], ["hi"]])
+
+
+def annotations(content: CrowdLabels | Estimate, corpus: Corpus = CORPUS) -> list[Annotated]:
+    return list(annotate(content, corpus, target="f", tool="Tool")[2])
 
 
 def test_documents_have_labels_and_the_least_sure_come_first() -> None:
@@ -28,7 +25,7 @@ def test_documents_have_labels_and_the_least_sure_come_first() -> None:
     )
     estimate = MajorityVote(seed=0).infer(labels)
 
-    found = review_order(consensus_annotations(estimate, documents(["u", "v", "w"], ["1", "2", "3"])))
+    found = annotations(estimate, documents(["u", "v", "w"], ["1", "2", "3"]))
 
     assert [(one.item, one.confidence) for one in found] == [(0, 0.5), (1, 1.0)]
     assert found[1].label == "x"
@@ -37,7 +34,7 @@ def test_documents_have_labels_and_the_least_sure_come_first() -> None:
 def test_sentences_have_spans_in_characters() -> None:
     labels = from_sequences([("s", "a", ["B-PER", "I-PER", "O"]), ("t", "a", ["O"])])
 
-    found = consensus_annotations(MajorityVote().infer(labels), CORPUS)
+    found = annotations(MajorityVote().infer(labels))
 
     assert [[(one.start, one.end, one.kind, one.text) for one in each.spans] for each in found] == [
         [(0, 7, "PER", "Ann Lee")],
@@ -48,15 +45,15 @@ def test_sentences_have_spans_in_characters() -> None:
 def test_a_sentence_is_as_sure_as_its_least_sure_token() -> None:
     labels = from_sequences([("s", "a", ["O", "O", "O"]), ("s", "b", ["O", "B-X", "O"]), ("t", "a", ["?"])])
 
-    confidence = sentence_confidence(MajorityVote().infer(labels))
+    found = annotations(MajorityVote().infer(labels))  # nobody saw "t", so it has no annotation
 
-    np.testing.assert_allclose(confidence, [0.5, np.nan])
+    assert [(one.item, one.confidence) for one in found] == [(0, 0.5)]
 
 
 def test_every_annotators_spans_are_found() -> None:
     labels = from_sequences([("s", "a", ["O", "B-X", "O"]), ("s", "b", ["B-X", "B-X", "I-X"])])
 
-    found = {one.annotator: [span.text for span in one.spans] for one in crowd_annotations(labels, CORPUS)}
+    found = {one.annotator: [span.text for span in one.spans] for one in annotations(labels)}
 
     assert found == {0: ["Lee"], 1: ["Ann", "Lee sings"]}
 
@@ -65,13 +62,13 @@ def test_a_sentence_seen_in_part_cannot_be_marked() -> None:
     labels = from_sequences([("s", "a", ["O", "?", "O"])])
 
     with pytest.raises(OptionError, match="Annotator 'a' tagged only a part of sentence 's'"):
-        list(crowd_annotations(labels, CORPUS))
+        annotations(labels)
 
 
 def test_texts_and_span_tags_are_required() -> None:
     parts = sentences(["s"], [["dogs"]], gold=[["NOUN"]])
 
     with pytest.raises(OptionError, match="f: Tool needs the texts, which are unknown"):
-        require_texts(None, sequential=False, target="f", tool="Tool")
+        annotate(estimate_from_gold(parts), None, target="f", tool="Tool")
     with pytest.raises(OptionError, match="f: Tool only supports span tags"):
-        require_spans(estimate_from_gold(parts), target="f", tool="Tool")
+        annotations(estimate_from_gold(parts), parts)

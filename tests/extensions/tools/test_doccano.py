@@ -116,7 +116,7 @@ def test_intents_and_slots_are_two_questions(tmp_path: Path) -> None:
         ({"text": None}, "ann.jsonl, record 2: no text. Export the project again."),
         ({"id": [1]}, "ann.jsonl, record 2: the id is neither a number nor text. Export the project again."),
         ({"label": "pos"}, "ann.jsonl, record 2: label is not a list. Export the project again."),
-        ({"label": [[0, 2]]}, "ann.jsonl, record 2: expected a span [start, end, label], found '[0, 2]'. Export the project again."),
+        ({"label": [[0, 2]]}, "ann.jsonl, record 2: expected a span with start_offset, end_offset and label, found '[0, 2]'. Export the project again."),
         ({"label": [[0, 99, "ORG"]]}, "ann.jsonl, record 2: the span 0 to 99 lies outside the text of 47 characters. Export the file again; offsets are in characters and start at 0."),
         ({"label": [[0, 2, 3]]}, "ann.jsonl, record 2: the span 0 to 2 has no type. Give each span a label."),
     ],

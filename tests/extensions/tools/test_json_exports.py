@@ -77,10 +77,12 @@ def test_an_array_inside_the_object_is_read_element_by_element(
 ) -> None:
     monkeypatch.setattr("crowdlogic.data.formats.json_records.PIECE", piece)
     path = tmp_path / "f.json"
-    path.write_text('{"a": {"b": [1]}, "results": {"x": [0], "results": [{"n": 1}, "two", 3] , "y": 4}, "z": 5}')
+    path.write_text(
+        '{"a": {"b": [{}]}, "results": {"x": [0], "results": [{"n": 1}, {"two": [2]}, {}] , "y": 4}, "z": 5}'
+    )
 
-    assert list(iterate_array(InputFile(path), "results", "results")) == [(1, {"n": 1}), (2, "two"), (3, 3)]
-    assert list(iterate_array(InputFile(path), "a", "b")) == [(1, 1)]
+    assert list(iterate_array(InputFile(path), "results", "results")) == [(1, {"n": 1}), (2, {"two": [2]}), (3, {})]
+    assert list(iterate_array(InputFile(path), "a", "b")) == [(1, {})]
     assert list(iterate_array(InputFile(path), "a", "c", required=False)) == []
 
 
@@ -89,8 +91,8 @@ def test_an_array_inside_the_object_is_read_element_by_element(
     [
         ('{"a": 1}', ": no field 'results'. Export the file again."),
         ('{"results": {}}', ": no array at 'results'. Export the file again."),
-        ('{"results": [1 2]}', ", record 2: expected ',', got '2'. Export the file again."),
-        ('{"results": [1', ", record 2: expected ',', got the end of the file. Export the file again."),
+        ('{"results": [{} 2]}', ", record 2: expected ',', got '2'. Export the file again."),
+        ('{"results": [{}', ", record 2: expected ',', got the end of the file. Export the file again."),
         ("[1]", ", record 1: expected '{', got '['. Export the file again."),
         ('{"a" 1}', ", record 1: expected ':', got '1'. Export the file again."),
     ],

@@ -159,7 +159,7 @@ def test_the_text_is_the_one_that_is_quoted(tmp_path: Path) -> None:
         (lambda one: one.update(annotations={}) or one.update(annotations="x"), "record 1: annotations is not a list of objects. Export the project again."),
         (lambda one: one.update(annotations=[3]), "record 1: annotations is not a list of objects. Export the project again."),
         (lambda one: one.update(predictions=[None]), "record 1: predictions is not a list of objects. Export the project again."),
-        (lambda one: one.update(id=[1]), "record 1: the task's id is neither a number nor text. Export the project again."),
+        (lambda one: one.update(id=[1]), "record 1: the id is neither a number nor text. Export the project again."),
         (lambda one: one["annotations"][0].update(completed_by=None), "record 1: an annotation that does not say who made it (completed_by). Export the project again."),
         (lambda one: one["annotations"][0].update(result="x"), "record 1: a result that is not a list. Export the project again."),
         (lambda one: one["annotations"][0].update(result=["x"]), "record 1: a result that is not an object. Export the project again."),

@@ -15,7 +15,7 @@ from crowdlogic.data.estimate import Answers, align_answers
 from crowdlogic.data.formats.protocol import Crowd
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.reading import read_answers, read_crowd, write_estimate, write_labels
-from crowdlogic.extensions.tools.potato import encode_annotations
+from crowdlogic.extensions.tools.potato import POTATO
 from crowdlogic.truth.majority import MajorityVote
 
 
@@ -72,7 +72,7 @@ def test_consensus_reads_back_with_the_same_answers(tmp_path: Path, crowd: Crowd
 def test_no_name_leads_out_of_the_folder(name: str) -> None:
     labels = from_frame({"item": ["u"], "annotator": [name], "label": ["x"]})
 
-    files = encode_annotations(labels, documents(["u"], ["text"]), "p")
+    files = POTATO.encode_labels(labels, documents(["u"], ["text"]), "p")
 
     (place,) = [file for file in files if file.endswith("user_state.json")]
     folder = place.split("/")[1:-1]

@@ -25,18 +25,18 @@ LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 REMEDY = "Export the file again."
 
 
-def iterate_records(file: InputFile) -> Iterator[tuple[int, Any]]:
-    """Yield the records and their numbers from 1: the elements of an array, or one value after the other."""
+def iterate_records(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the records, which must be objects, and their numbers from 1: elements of an array, or one per line."""
     with file.open_unpacked() as opened:
         text, number = JsonText(opened, file.name), 0
         if text.peek() == "[":
             for number, value in iterate_elements(text):
-                yield number, value
+                yield number, require_object(value, number, file)
             text.require_end(number)
             return
         while text.peek():
             number += 1
-            yield number, text.value(number)
+            yield number, require_object(text.value(number), number, file)
         if not number:
             raise FormatError(f"{file.name}: the file is empty. {REMEDY}")
 

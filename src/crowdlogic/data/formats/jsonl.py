@@ -18,7 +18,7 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.folders import COLUMN_BYTES, parsed_limit, require_parsable
-from crowdlogic.data.formats.json_records import iterate_records, require_object
+from crowdlogic.data.formats.json_records import iterate_records
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_panics, require_rows
 from crowdlogic.data.frames import corpus_from_records, from_sequences, text_list
@@ -110,7 +110,7 @@ class JsonTable(JsonRecords):
 
     def records(self, file: InputFile) -> tuple[list[dict[str, Any]], TableSource]:
         """Return the elements of the array."""
-        numbered = [(number, require_object(record, number, file)) for number, record in iterate_records(file)]
+        numbered = list(iterate_records(file))
         if not numbered:
             raise FormatError(f"{file.name}: an empty array. Give at least one object.")
         source = TableSource(file.name, word="record", numbers=np.array([number for number, _ in numbered]))

@@ -5,7 +5,7 @@ Axes: i unit, j annotator, s item.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,9 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.formats.tables import require_single_tags
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import ClassName
-from crowdlogic.data.tagging import TagSet, is_span_tag_set, parse_tags, tags_to_spans
+from crowdlogic.data.tagging import is_span_tag_set, parse_tags, tags_to_spans
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.arrays import Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,63 +42,61 @@ class Annotated:
     time: float = float("nan")
 
 
-def require_texts(corpus: Corpus | None, *, sequential: bool, target: str, tool: str) -> tuple[str, ...]:
-    """Return the text of each item; raise an error if the texts are unknown."""
-    if corpus is None or (corpus.tokens if sequential else corpus.texts) is None:
+def annotate(
+    content: CrowdLabels | Estimate, corpus: Corpus | None, *, target: str, tool: str
+) -> tuple[Corpus, tuple[str, ...], Iterable[Annotated]]:
+    """Return the items, their texts, and their annotations: those of the crowd, or the consensus in review order.
+
+    The annotations of a crowd are sorted by item and then by annotator. The consensus is sorted by confidence, lowest
+    first, so that a review from the top finds the most mistakes; items without an answer are left out.
+
+    Args:
+        content: The labels of a crowd, or the answers of a method.
+        corpus: The items, with their texts or tokens.
+        target: Name of the output file in messages.
+        tool: Name of the tool in messages.
+    """
+    is_sequential = content.offsets is not None
+    if corpus is None or (corpus.tokens if is_sequential else corpus.texts) is None:
         raise OptionError(f"{target}: {tool} needs the texts, which are unknown. Write .csv or .jsonl instead.")
-    return texts_and_bounds(corpus)[0] if sequential else tuple(corpus.texts or ())
-
-
-def require_spans(labels: CrowdLabels | Estimate, *, target: str, tool: str) -> None:
-    """Raise an error for tags that are not span tags, such as parts of speech."""
-    if labels.offsets is not None and not is_span_tag_set(labels.classes):
+    if is_sequential and not is_span_tag_set(content.classes):
         raise OptionError(
             f"{target}: {tool} only supports span tags (B-, I- and O), unlike these tags. Write .conll or .jsonl."
         )
+    texts = texts_and_bounds(corpus)[0] if is_sequential else tuple(corpus.texts or ())
+    if isinstance(content, CrowdLabels):
+        return corpus, texts, _crowd_annotations(content, corpus)
+    return corpus, texts, sorted(_consensus_annotations(content, corpus), key=lambda one: one.confidence)
 
 
-def consensus_annotations(estimate: Estimate, corpus: Corpus) -> list[Annotated]:
-    """Return the answers of all items with an answer, in the order of the items.
-
-    The confidence of a sentence is that of its least confident token.
-    """
+def _consensus_annotations(estimate: Estimate, corpus: Corpus) -> list[Annotated]:
+    """Return the answers of all items with an answer; a sentence is as certain as its least certain token."""
     if estimate.offsets is None:
         names = estimate.answer_names()
         return [
             Annotated(item=i, label=names[i], confidence=float(estimate.confidence[i]))
             for i in np.flatnonzero(estimate.answered).tolist()
         ]
-    spans, least = consensus_spans(estimate, corpus), sentence_confidence(estimate)
+    spans = consensus_spans(estimate, corpus)
+    # least[s], the confidence of the least certain token; NaN if any token of the sentence has no answer
+    least = np.full(len(estimate.items), np.nan)
+    filled = np.flatnonzero(np.diff(estimate.offsets))
+    if len(filled):
+        least[filled] = np.minimum.reduceat(estimate.confidence, estimate.offsets[filled])
     return [
         Annotated(item=s, spans=tuple(spans[s]), confidence=float(least[s]))
         for s in np.flatnonzero(~np.isnan(least)).tolist()
     ]
 
 
-def sentence_confidence(estimate: Estimate) -> Floats:
-    """Return confidence[s] of the least confident token; NaN if any token of the sentence has no answer."""
-    offsets = np.zeros(1, dtype=np.int64) if estimate.offsets is None else estimate.offsets
-    least = np.full(len(offsets) - 1, np.nan)
-    filled = np.flatnonzero(np.diff(offsets))
-    if len(filled):
-        least[filled] = np.minimum.reduceat(estimate.confidence, offsets[filled])  # NaN where a token has no answer
-    return least
-
-
-def review_order(annotations: list[Annotated]) -> list[Annotated]:
-    """Sort annotations by confidence, lowest first, so that a review from the top finds the most mistakes."""
-    return sorted(annotations, key=lambda one: one.confidence)
-
-
-def crowd_annotations(labels: CrowdLabels, corpus: Corpus | None) -> Iterator[Annotated]:
-    """Yield the annotations of all annotators, sorted by item and then by annotator."""
+def _crowd_annotations(labels: CrowdLabels, corpus: Corpus) -> Iterator[Annotated]:
     times = np.full(labels.n_labels, np.nan) if labels.time is None else labels.time
-    if labels.offsets is None:
-        names = labels.classes
-        rows = zip(labels.unit.tolist(), labels.annotator.tolist(), labels.label.tolist(), times.tolist(), strict=True)
-        yield from (Annotated(item=i, annotator=j, label=names[k], time=at) for i, j, k, at in rows)
-    elif corpus is not None:
+    if labels.offsets is not None:
         yield from _marked_sentences(labels, corpus, times)
+        return
+    names = labels.classes
+    rows = zip(labels.unit.tolist(), labels.annotator.tolist(), labels.label.tolist(), times.tolist(), strict=True)
+    yield from (Annotated(item=i, annotator=j, label=names[k], time=at) for i, j, k, at in rows)
 
 
 def _marked_sentences(labels: CrowdLabels, corpus: Corpus, times: Floats) -> Iterator[Annotated]:
@@ -117,15 +115,9 @@ def _marked_sentences(labels: CrowdLabels, corpus: Corpus, times: Floats) -> Ite
                 f"Annotator {who!r} tagged only a part of sentence {labels.items[s]!r}. Marked spans need whole "
                 f"sentences; write .conll instead."
             )
-        spans = _spans_of_tags(labels.label[rows], first, texts[s], bounds, tag_set)
-        yield Annotated(item=s, annotator=j, spans=spans, time=float(times[rows[0]]))
-
-
-def _spans_of_tags(tags: Ints, first: int, text: str, bounds: Ints, tag_set: TagSet) -> tuple[ConsensusSpan, ...]:
-    """Return the spans of one tagged sentence, with positions in characters."""
-    found = tags_to_spans(tags, np.array([0, len(tags)]), tag_set)
-    spans = []
-    for start, end, kind in zip(found.start.tolist(), found.end.tolist(), found.kind.tolist(), strict=True):
-        begin, stop = int(bounds[first + start, 0]), int(bounds[first + end - 1, 1])
-        spans.append(ConsensusSpan(begin, stop, tag_set.types[kind], text[begin:stop], float("nan")))
-    return tuple(spans)
+        found = tags_to_spans(labels.label[rows], np.array([0, len(rows)]), tag_set)
+        spans = []
+        for start, end, kind in zip(found.start.tolist(), found.end.tolist(), found.kind.tolist(), strict=True):
+            begin, stop = int(bounds[first + start, 0]), int(bounds[first + end - 1, 1])
+            spans.append(ConsensusSpan(begin, stop, tag_set.types[kind], texts[s][begin:stop], float("nan")))
+        yield Annotated(item=s, annotator=j, spans=tuple(spans), time=float(times[rows[0]]))

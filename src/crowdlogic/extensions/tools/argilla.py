@@ -16,12 +16,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.json_records import iterate_records, require_object
+from crowdlogic.data.formats.json_records import iterate_records
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
-from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question
+from crowdlogic.extensions.tools.collector import (
+    Collector,
+    ToolExport,
+    kind_of_model,
+    main_text,
+    require_question,
+    weight_of_score,
+)
 from crowdlogic.extensions.tools.json_exports import outline_json
-from crowdlogic.extensions.tools.label_studio import LANGUAGE_MODELS
-from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 
 CHOICES, SPANS = "choices", "spans"
 SUBMITTED = ("submitted", None)
@@ -45,13 +50,13 @@ class Argilla(ToolExport):
         """Read the labels or tags of all users and agents, and the texts."""
         collector = Collector(file.name, options)
         kinds: dict[str, str] = {}
-        for number, record in _records(file):
+        for number, record in iterate_records(file):
             for answer in _answers(record, number, collector):
                 kind = _kind(answer.value)
                 if kind is not None and kinds.get(answer.question) != SPANS:
                     kinds[answer.question] = kind
         question = collector.question = require_question(kinds, collector.question, file.name)
-        for number, record in _records(file):
+        for number, record in iterate_records(file):
             _read_record(record, number, collector, question, kinds[question])
         return collector.crowd()
 
@@ -69,11 +74,6 @@ class _Answer:
     kind: str = "human"
     weight: float | None = None
     status: str | None = None
-
-
-def _records(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, record in iterate_records(file):
-        yield number, require_object(record, number, file)
 
 
 def _answers(record: dict[str, Any], number: int, collector: Collector) -> Iterator[_Answer]:
@@ -115,9 +115,7 @@ def _flat_answers(record: dict[str, Any], number: int, collector: Collector) -> 
 
 def _suggestion(question: str, value: Any, agent: Any, score: Any) -> _Answer:
     name = str(agent or "suggestion")
-    is_weight = isinstance(score, int | float) and not isinstance(score, bool) and 0 < score <= 1
-    kind = "llm" if LANGUAGE_MODELS.search(name) else "code"
-    return _Answer(question, value, name, kind, float(score) if is_weight else None)
+    return _Answer(question, value, name, kind_of_model(name), weight_of_score(score))
 
 
 def _kind(value: Any) -> str | None:
@@ -132,17 +130,17 @@ def _kind(value: Any) -> str | None:
 
 
 def _read_record(record: dict[str, Any], number: int, collector: Collector, question: str, kind: str) -> None:
-    name = record.get("id") if record.get("id") is not None else number
-    if isinstance(name, bool) or not isinstance(name, int | str):
-        raise collector.error(number, "the id is neither a number nor text", REMEDY)
-    item = collector.item(name, text=_text(record))
+    fields = record.get("fields")
+    if not isinstance(fields, dict):
+        fields = {name: value for name, value in record.items() if name not in NOT_FIELDS and "." not in name}
+    item = collector.record_item(record, number, text=main_text(fields))
     for answer in _answers(record, number, collector):
         if answer.question != question or answer.value is None:
             continue
         if answer.status not in SUBMITTED:
             collector.leave_out("response", f"{answer.status}: no label", number)
         elif kind == SPANS:
-            spans = [_parse_span(one, collector, number) for one in _listed(answer.value)]
+            spans = [collector.parse_span(one, number) for one in _listed(answer.value)]
             collector.spans(item, answer.who, spans, record=number, kind=answer.kind, weight=answer.weight)
         else:
             values = _listed(answer.value)
@@ -151,20 +149,3 @@ def _read_record(record: dict[str, Any], number: int, collector: Collector, ques
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
-
-
-def _text(record: dict[str, Any]) -> str | None:
-    """Return the field named text, or the longest text field."""
-    fields = record.get("fields")
-    if not isinstance(fields, dict):
-        fields = {name: value for name, value in record.items() if name not in NOT_FIELDS and "." not in name}
-    texts = {name: value for name, value in fields.items() if isinstance(value, str)}
-    return texts.get("text") or max(texts.values(), key=len, default=None)
-
-
-def _parse_span(span: Any, collector: Collector, number: int) -> MarkedSpan:
-    fields = span if isinstance(span, dict) else {}
-    start, end, label = fields.get("start"), fields.get("end"), fields.get("label")
-    if type(start) is not int or type(end) is not int or not isinstance(label, str):
-        raise collector.error(number, f"expected a span with start, end and label, found {str(span)[:60]!r}", REMEDY)
-    return start, end, label

@@ -4,7 +4,7 @@ An importer iterates over its records once and passes on what it finds:
 
     collector = Collector(file.name, options)
     for number, record in iterate_records(file):
-        item = collector.item(record["id"], text=record["text"])
+        item = collector.record_item(record, number, text=record["text"])
         collector.choice(item, record["user"], record["answers"], record=number, kind="human")
     return collector.crowd()
 
@@ -15,6 +15,7 @@ otherwise. Texts are tokenised once, and the spans of all annotators are aligned
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -134,6 +135,33 @@ def require_question(found: Mapping[str, str], chosen: str | None, name: str) ->
     return next(iter(found))
 
 
+REMEDY = "Export the project again."
+
+LANGUAGE_MODELS = re.compile(
+    r"gpt|chatgpt|\bo[134]\b|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|command-r|grok|\bphi-?\d|\bllm\b",
+    re.IGNORECASE,
+)
+"""Pattern of the names of language models."""
+
+
+def kind_of_model(name: str) -> str:
+    """Return the kind of an annotator that is a program: llm for a language model, otherwise code."""
+    return "llm" if LANGUAGE_MODELS.search(name) else "code"
+
+
+def weight_of_score(score: Any) -> float | None:
+    """Return a model's score as the weight of its label if it is above 0 and at most 1; otherwise None."""
+    is_number = isinstance(score, int | float) and not isinstance(score, bool)
+    return float(score) if is_number and 0 < score <= 1 else None
+
+
+def main_text(fields: Mapping[str, Any], preferred: Sequence[str] = ("text",)) -> str | None:
+    """Return the text among some fields: the first of the preferred ones that is not empty, otherwise the longest."""
+    texts = {name: value for name, value in fields.items() if isinstance(value, str)}
+    named = next((texts[name] for name in preferred if texts.get(name)), None)
+    return named or max(texts.values(), key=len, default=None)
+
+
 YES, NO = "yes", "no"
 """Labels for a question about one of several possible answers (`--question topic=sports`)."""
 
@@ -178,6 +206,21 @@ class Collector:
         if tokens is not None and code not in self._tokens:
             self._tokens[code] = array("q", chain.from_iterable(tokens))
         return code
+
+    def record_item(self, record: Mapping[str, Any], number: int, *, text: str | None) -> int:
+        """Return the code of the item of a record, which is named by its id, or by its number without an id."""
+        name = number if record.get("id") is None else record["id"]
+        if isinstance(name, bool) or not isinstance(name, int | str):
+            raise self.error(number, "the id is neither a number nor text", REMEDY)
+        return self.item(name, text=text)
+
+    def parse_span(self, found: Any, record: int, keys: tuple[str, str, str] = ("start", "end", "label")) -> MarkedSpan:
+        """Return the marked span in an object; `keys` are the names of its start, its end and its type."""
+        start, end, kind = (found.get(key) if isinstance(found, dict) else None for key in keys)
+        if type(start) is not int or type(end) is not int or not isinstance(kind, str):
+            what = f"expected a span with {keys[0]}, {keys[1]} and {keys[2]}, found {str(found)[:60]!r}"
+            raise self.error(record, what, REMEDY)
+        return start, end, kind
 
     def text(self, item: int) -> str | None:
         """Return the text of an item."""

@@ -11,7 +11,6 @@ from collections import Counter
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.json_records import require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.extensions.tools.collector import ToolExport
 from crowdlogic.extensions.tools.grades import Grades
@@ -38,7 +37,7 @@ class DeepEvalRun(ToolExport):
         wrapped = (WRAPPED,) if WRAPPED in outline_json(file.head()).paths else ()
         for cases in CASES:
             for number, case in iterate_array(file, *wrapped, cases, required=cases == CASES[0]):
-                _add_case(grades, require_object(case, number, file), names, number)
+                _add_case(grades, case, names, number)
         return grades.crowd()
 
 

@@ -12,19 +12,18 @@ Layout as in doccano 1.8 (backend/data_export).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from crowdlogic.data.files import InputFile, MemberFile, member_file
 from crowdlogic.data.folders import Folder
-from crowdlogic.data.formats.json_records import iterate_records, require_object
+from crowdlogic.data.formats.json_records import iterate_records
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.errors import FormatError
 from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question
 from crowdlogic.extensions.tools.json_exports import Outline, outline_json
-from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 
 SHARED = "all"
 """Name of the only file exported by a project whose members share annotations."""
@@ -63,7 +62,7 @@ class Doccano(ToolExport):
         question = require_question(survey.kinds, chosen, file.name)
         for member in files:
             collector.member = _member(member)
-            for number, record in _records(member):
+            for number, record in iterate_records(member):
                 _read_record(record, number, _annotator(member), collector, question, survey)
         return collector.crowd()
 
@@ -98,11 +97,6 @@ def _annotator(file: InputFile) -> str:
     return PurePosixPath(str(file.path).replace("\\", "/")).name.removesuffix(".gz").rsplit(".", 1)[0]
 
 
-def _records(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, record in iterate_records(file):
-        yield number, require_object(record, number, file)
-
-
 @dataclass(frozen=True)
 class _Survey:
     """Survey of the files: field -> categories or spans, and whether all files have the same texts."""
@@ -116,7 +110,7 @@ def _survey(files: Sequence[InputFile]) -> _Survey:
     ids: list[set[str]] = []
     for file in files:
         ids.append(set())
-        for _, record in _records(file):
+        for _, record in iterate_records(file):
             ids[-1].add(str(record.get("id")))
             for name in FIELDS:
                 if isinstance(record.get(name), list) and record[name]:
@@ -127,27 +121,18 @@ def _survey(files: Sequence[InputFile]) -> _Survey:
 def _read_record(
     record: dict[str, Any], number: int, annotator: str, collector: Collector, question: str, survey: _Survey
 ) -> None:
-    text, name, found = record.get("text"), record.get("id", number), record.get(question, [])
+    text, found = record.get("text"), record.get(question, [])
     if not isinstance(text, str):
         raise collector.error(number, "no text", REMEDY)
-    if isinstance(name, bool) or not isinstance(name, int | str):
-        raise collector.error(number, "the id is neither a number nor text", REMEDY)
     if not isinstance(found, list):
         raise collector.error(number, f"{question} is not a list", REMEDY)
-    item = collector.item(name, text=text)
+    item = collector.record_item(record, number, text=text)
     if survey.kinds[question] == CATEGORIES:
         collector.choice(item, annotator, found, record=number, kind="human")
     elif found or not survey.same_texts:
-        spans = [_parse_span(one, collector, number) for one in found]
+        keys = ("start_offset", "end_offset", "label")
+        named = [dict(zip(keys, one, strict=True)) if isinstance(one, list) and len(one) == 3 else one for one in found]
+        spans = [collector.parse_span(one, number, keys) for one in named]
         collector.spans(item, annotator, spans, record=number, kind="human")
     else:
         collector.leave_out("text", "without a span, in files that list every text: taken as not seen", number)
-
-
-def _parse_span(span: Any, collector: Collector, number: int) -> MarkedSpan:
-    """Parse a span given as [start, end, type] or as an object."""
-    if isinstance(span, dict):
-        span = [span.get("start_offset"), span.get("end_offset"), span.get("label")]
-    if not isinstance(span, list) or len(span) != 3 or not all(type(at) is int for at in span[:2]):
-        raise collector.error(number, f"expected a span [start, end, label], found {str(span)[:60]!r}", REMEDY)
-    return span[0], span[1], span[2]

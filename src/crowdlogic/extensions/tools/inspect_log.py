@@ -70,10 +70,10 @@ class Sample:
     scores: tuple[tuple[str, Any, str], ...]
 
 
-def _iterate_samples(file: InputFile) -> Iterator[tuple[int, Any]]:
+def _iterate_samples(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the samples one at a time, so that a large log is never held in memory as a whole."""
     if not file.is_folder:
-        yield from ((number, require_object(one, number, file)) for number, one in iterate_array(file, "samples"))
+        yield from iterate_array(file, "samples")
         return
     folder = file.folder
     names = [name for name in folder.names if name.startswith(SAMPLES) and name.endswith(".json")]

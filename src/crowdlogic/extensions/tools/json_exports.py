@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.json_records import REMEDY, JsonText, iterate_elements
+from crowdlogic.data.formats.json_records import REMEDY, JsonText, iterate_elements, require_object
 from crowdlogic.errors import FormatError
 
 
@@ -32,8 +32,8 @@ def iterate_members(file: InputFile) -> Iterator[tuple[int, str, Any]]:
         text.require_end(number)
 
 
-def iterate_array(file: InputFile, *path: str, required: bool = True) -> Iterator[tuple[int, Any]]:
-    """Yield the number (from 1) and value of each element of an array within a file that is a single object.
+def iterate_array(file: InputFile, *path: str, required: bool = True) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number (from 1) and value of each object in an array within a file that is a single object.
 
     Args:
         file: The file.
@@ -44,7 +44,8 @@ def iterate_array(file: InputFile, *path: str, required: bool = True) -> Iterato
         text = JsonText(opened, file.name)
         found = all(_enter(text, field) for field in path)
         if found and text.peek() == "[":
-            yield from iterate_elements(text)
+            for number, value in iterate_elements(text):
+                yield number, require_object(value, number, file)
         elif required or found:
             where = ".".join(path)
             raise FormatError(f"{file.name}: {'no array at' if found else 'no field'} {where!r}. {REMEDY}")

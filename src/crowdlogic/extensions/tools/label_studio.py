@@ -10,7 +10,6 @@ import csv
 import io
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,20 +19,23 @@ from crowdlogic.data.corpus import Corpus, Question
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.delimited import CSV
-from crowdlogic.data.formats.json_records import iterate_records, require_object
+from crowdlogic.data.formats.json_records import iterate_records
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import ClassName, Names
 from crowdlogic.errors import FormatError, name_list
-from crowdlogic.extensions.tools.annotated_texts import (
-    Annotated,
-    consensus_annotations,
-    crowd_annotations,
-    require_spans,
-    require_texts,
-    review_order,
+from crowdlogic.extensions.tools.annotated_texts import Annotated, annotate
+from crowdlogic.extensions.tools.collector import (
+    REMEDY,
+    Collector,
+    ToolExport,
+    kind_of_model,
+    main_text,
+    parse_time,
+    require_question,
+    split_question,
+    weight_of_score,
 )
-from crowdlogic.extensions.tools.collector import Collector, ToolExport, parse_time, require_question
 from crowdlogic.extensions.tools.json_exports import outline_json
 from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 
@@ -66,16 +68,43 @@ class LabelStudio(ToolExport):
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
         """Read labels or tags of all annotators, texts, and gold from annotations marked as ground truth."""
         found = outline_json(file.head())
-        is_tasks = bool(found.root) and not found.has(*ROW_FIELDS)
-        return read_tasks(file, options) if is_tasks else read_rows(file, options)
+        if not found.root or found.has(*ROW_FIELDS):
+            return read_rows(file, options)
+        collector = Collector(file.name, options)
+        reader = _TaskReader(collector, collector.question)
+        for number, task in iterate_records(file):
+            reader.read_task(task, number)
+        return reader.finish(split_question(options.question)[0])
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
-        """Encode tasks with the annotations of all annotators."""
-        return encode_annotations(labels, corpus, target)
+        """Encode tasks with people's annotations, and the labels of models and programs as predictions."""
+        corpus, texts, annotations = annotate(labels, corpus, target=target, tool=TOOL)
+        items, question = range(len(labels.items)), corpus.question
+        tasks = [_task(labels.items, texts, s, question) | {"annotations": [], "predictions": []} for s in items]
+        for number, one in enumerate(annotations, start=1):
+            name = str(labels.annotators[one.annotator])
+            is_person = labels.kind is None or labels.kind[one.annotator] in ("human", "")
+            author: dict[str, Any] = {"id": number}
+            if is_person:
+                author |= {"completed_by": {"email": name}, "was_cancelled": False, "ground_truth": False}
+            else:
+                author["model_version"] = name
+            if not math.isnan(one.time):
+                author["created_at"] = datetime.fromtimestamp(one.time, UTC).isoformat()
+            given = tasks[one.item]["annotations" if is_person else "predictions"]
+            given.append(author | {"result": _results(one, question)})
+        return _to_json(tasks)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
         """Encode tasks with the consensus as prediction, in review order."""
-        return encode_predictions(estimate, corpus, target)
+        corpus, texts, annotations = annotate(estimate, corpus, target=target, tool=TOOL)
+        tasks = []
+        for one in annotations:
+            result = _results(one, corpus.question)
+            score = round(one.confidence, DIGITS)
+            prediction = {"model_version": f"crowdlogic {estimate.method}", "score": score, "result": result}
+            tasks.append(_task(estimate.items, texts, one.item, corpus.question) | {"predictions": [prediction]})
+        return _to_json(tasks)
 
 
 LABEL_STUDIO = LabelStudio()
@@ -111,8 +140,6 @@ VALUE_FIELDS = {
     "taxonomy": "taxonomy",
 }
 """Kind of question -> field of a result's value that contains the answer."""
-
-REMEDY = "Export the project again."
 
 
 def parse_answers(value: Any, kind: str, collector: Collector, record: int) -> list[Any]:
@@ -200,7 +227,7 @@ class _FieldFacts:
 
 def read_rows(file: InputFile, options: ReadOptions) -> Crowd:
     """Read the labels or tags of a file with one record per annotation."""
-    rows: Rows = _json_rows(file) if outline_json(file.head()).root else _csv_rows(file)
+    rows: Rows = (lambda: iterate_records(file)) if outline_json(file.head()).root else _csv_rows(file)
     collector = Collector(file.name, options)
     facts = _survey(rows)
     question = _choose_question(facts, collector)
@@ -209,10 +236,6 @@ def read_rows(file: InputFile, options: ReadOptions) -> Crowd:
     for number, row in rows():
         _read_row(row, number, collector, question=question, kind=kind, text_field=text_field)
     return collector.crowd()
-
-
-def _json_rows(file: InputFile) -> Rows:
-    return lambda: ((number, require_object(record, number, file)) for number, record in iterate_records(file))
 
 
 def _csv_rows(file: InputFile) -> Rows:
@@ -326,12 +349,6 @@ def _answers(value: Any, kind: str, collector: Collector, number: int, item: int
 #   model, otherwise code. A score above 0 and at most 1 is the weight of its label.
 # - `completed_by` is a number, or an object with an email, a username or an id.
 
-LANGUAGE_MODELS = re.compile(
-    r"gpt|chatgpt|\bo[134]\b|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|command-r|grok|\bphi-?\d|\bllm\b",
-    re.IGNORECASE,
-)
-"""Pattern of model versions that are language models."""
-
 SKIPPED = "skipped by the annotator: no label"
 MARKED_AS_GOLD = "marked as ground truth: taken as gold, not as a vote"
 
@@ -364,12 +381,9 @@ class _TaskReader:
         predictions = self._objects(task, "predictions", record)
         data = task.get("data")
         text = _find_text(data, [*annotations, *predictions]) if isinstance(data, dict) else None
-        name = task.get("id", record)
-        if isinstance(name, bool) or not isinstance(name, int | str):
-            raise self.collector.error(record, "the task's id is neither a number nor text", REMEDY)
         if isinstance(data, dict) and text is not None and not self.collector.field:
             self.collector.field = next(str(key) for key, value in data.items() if value == text)
-        item = self.collector.item(name, text=text)
+        item = self.collector.record_item(task, record, text=text)
         for annotation in annotations:
             self._read_annotation(annotation, item, record)
         for prediction in predictions:
@@ -463,16 +477,6 @@ class _TaskReader:
         return self.collector.crowd()
 
 
-def read_tasks(file: InputFile, options: ReadOptions) -> Crowd:
-    """Read the labels or tags of a list of tasks."""
-    collector = Collector(file.name, options)
-    chosen = collector.question
-    reader = _TaskReader(collector, chosen)
-    for number, record in iterate_records(file):
-        reader.read_task(require_object(record, number, file), number)
-    return reader.finish(chosen)
-
-
 def annotator_name(completed_by: Any, collector: Collector, record: int) -> str:
     """Return the author of an annotation: a person's email, username or id."""
     if isinstance(completed_by, dict):
@@ -484,14 +488,14 @@ def annotator_name(completed_by: Any, collector: Collector, record: int) -> str:
 
 def _prediction_author(prediction: dict[str, Any], item: int, record: int, collector: Collector) -> _Author:
     version = str(prediction.get("model_version") or "prediction")
-    kind = "llm" if LANGUAGE_MODELS.search(version) else "code"
-    score = prediction.get("score")
-    weight = float(score) if isinstance(score, int | float) and not isinstance(score, bool) and 0 < score <= 1 else None
-    if score is not None and weight is None:
+    weight = weight_of_score(prediction.get("score"))
+    if prediction.get("score") is not None and weight is None:
         collector.leave_out(
             "prediction", "with a score that is not above 0 and at most 1: the score was not used", record
         )
-    return _Author(item, version, record, kind, time=parse_time(prediction.get("created_at")), weight=weight)
+    return _Author(
+        item, version, record, kind_of_model(version), time=parse_time(prediction.get("created_at")), weight=weight
+    )
 
 
 def _find_text(data: dict[str, Any], annotations: list[dict[str, Any]]) -> str | None:
@@ -505,7 +509,7 @@ def _find_text(data: dict[str, Any], annotations: list[dict[str, Any]]) -> str |
         quoted = [text for text in texts.values() if words in text]
         if quoted:
             return min(quoted, key=lambda text: abs(text.find(words) - start))
-    return texts.get("text") or max(texts.values(), key=len)
+    return main_text(texts)
 
 
 def _first_quote(annotations: list[dict[str, Any]]) -> tuple[int, str] | None:
@@ -530,49 +534,6 @@ FROM_NAME, TO_NAME, TEXT_FIELD = "label", "text", "text"
 TOOL = "Label Studio"
 DIGITS = 6
 """Number of decimal places written for a confidence."""
-
-
-def encode_predictions(estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
-    """Encode tasks with the consensus as prediction, in review order."""
-    texts = require_texts(corpus, sequential=estimate.offsets is not None, target=target, tool=TOOL)
-    require_spans(estimate, target=target, tool=TOOL)
-    if corpus is None:  # refused above
-        return b""
-    version, question = f"crowdlogic {estimate.method}", corpus.question
-    tasks = []
-    for one in review_order(consensus_annotations(estimate, corpus)):
-        prediction = {
-            "model_version": version,
-            "score": round(one.confidence, DIGITS),
-            "result": _results(one, question),
-        }
-        tasks.append(_task(estimate.items, texts, one.item, question) | {"predictions": [prediction]})
-    return _to_json(tasks)
-
-
-def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
-    """Encode tasks with people's annotations, and the labels of models and programs as predictions."""
-    texts = require_texts(corpus, sequential=labels.is_sequential, target=target, tool=TOOL)
-    require_spans(labels, target=target, tool=TOOL)
-    question = Question() if corpus is None else corpus.question
-    tasks = [
-        _task(labels.items, texts, s, question) | {"annotations": [], "predictions": []}
-        for s in range(len(labels.items))
-    ]
-    for number, one in enumerate(crowd_annotations(labels, corpus), start=1):
-        name = str(labels.annotators[one.annotator])
-        is_person = labels.kind is None or labels.kind[one.annotator] in ("human", "")
-        if is_person:
-            author: dict[str, Any] = {"id": number, "completed_by": {"email": name}}
-            author |= {"was_cancelled": False, "ground_truth": False}
-        else:
-            author = {"id": number, "model_version": name}
-        if not math.isnan(one.time):
-            author["created_at"] = datetime.fromtimestamp(one.time, UTC).isoformat()
-        tasks[one.item]["annotations" if is_person else "predictions"].append(
-            author | {"result": _results(one, question)}
-        )
-    return _to_json(tasks)
 
 
 def _task(items: Names, texts: tuple[str, ...], item: int, question: Question) -> dict[str, Any]:

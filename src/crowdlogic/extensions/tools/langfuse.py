@@ -9,11 +9,10 @@ supported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.json_records import iterate_records, require_object
+from crowdlogic.data.formats.json_records import iterate_records
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.extensions.tools.collector import ToolExport, parse_time
 from crowdlogic.extensions.tools.grades import Grades
@@ -37,17 +36,14 @@ class LangfuseScores(ToolExport):
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
         """Read all scores."""
         grades = Grades(file.name, options)
-        for number, score in _iterate_scores(file):
-            _add_score(grades, require_object(score, number, file), number)
+        found = outline_json(file.head())
+        is_nested = found.root == "object" and "data" in found.paths
+        for number, score in iterate_array(file, "data") if is_nested else iterate_records(file):
+            _add_score(grades, score, number)
         return grades.crowd()
 
 
 LANGFUSE = LangfuseScores()
-
-
-def _iterate_scores(file: InputFile) -> Iterator[tuple[int, Any]]:
-    found = outline_json(file.head())
-    return iterate_array(file, "data") if found.root == "object" and "data" in found.paths else iterate_records(file)
 
 
 def _add_score(grades: Grades, score: dict[str, Any], number: int) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.json_records import iterate_records, require_object
+from crowdlogic.data.formats.json_records import iterate_records
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.extensions.tools.collector import ToolExport
 from crowdlogic.extensions.tools.grades import Grades
@@ -33,7 +33,7 @@ class LmEvalSamples(ToolExport):
         """Read the value of every metric for every document."""
         grades = Grades(file.name, options)
         for number, sample in iterate_records(file):
-            _add_sample(grades, require_object(sample, number, file), number)
+            _add_sample(grades, sample, number)
         return grades.crowd()
 
 

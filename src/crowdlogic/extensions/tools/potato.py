@@ -32,17 +32,9 @@ from crowdlogic.data.formats.protocol import Crowd, Encoded, ReadOptions
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
 from crowdlogic.errors import DataError, FormatError
-from crowdlogic.extensions.tools.annotated_texts import (
-    Annotated,
-    consensus_annotations,
-    crowd_annotations,
-    require_spans,
-    require_texts,
-    review_order,
-)
-from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question
+from crowdlogic.extensions.tools.annotated_texts import Annotated, annotate
+from crowdlogic.extensions.tools.collector import Collector, ToolExport, main_text, require_question
 from crowdlogic.extensions.tools.json_exports import outline_json
-from crowdlogic.extensions.tools.marked_spans import MarkedSpan
 
 TOOL = "Potato"
 SCHEMA = "label"
@@ -53,39 +45,17 @@ ITEMS, ANNOTATIONS = "data/items.jsonl", "annotation_output"
 Files = dict[str, bytes]
 
 
-def encode_consensus(estimate: Estimate, corpus: Corpus | None, target: str) -> Files:
-    """Encode the answers as the state of one annotator."""
-    require_spans(estimate, target=target, tool=TOOL)
-    texts = require_texts(corpus, sequential=estimate.offsets is not None, target=target, tool=TOOL)
-    annotations = [] if corpus is None else review_order(consensus_annotations(estimate, corpus))
-    states = {CONSENSUS: annotations}
-    order = [one.item for one in annotations]
-    return _encode_files(estimate.items, texts, states, order=order, schema=_schema(corpus))
-
-
-def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) -> Files:
-    """Encode the annotations as one state per annotator."""
-    require_spans(labels, target=target, tool=TOOL)
-    texts = require_texts(corpus, sequential=labels.is_sequential, target=target, tool=TOOL)
-    states: dict[str, list[Annotated]] = defaultdict(list)
-    for one in crowd_annotations(labels, corpus):
-        states[str(labels.annotators[one.annotator])].append(one)
-    return _encode_files(labels.items, texts, states, order=range(len(labels.items)), schema=_schema(corpus))
-
-
 def _encode_files(
-    items: Names, texts: tuple[str, ...], states: dict[str, list[Annotated]], *, order: Sequence[int], schema: str
+    corpus: Corpus, texts: tuple[str, ...], states: Mapping[str, list[Annotated]], *, order: Sequence[int]
 ) -> Files:
+    """Return the data file, which lists the items in the given order, and the state of each annotator."""
+    items, schema = corpus.items, corpus.question.name or SCHEMA
     lines = [json.dumps({"id": str(items[i]), "text": texts[i]}, ensure_ascii=False) + "\n" for i in order]
     files = {ITEMS: "".join(lines).encode()}
     for annotator, given in states.items():
         place = f"{ANNOTATIONS}/{_folder_name(annotator)}/user_state.json"
         files[place] = json.dumps(_state(annotator, given, items, schema), ensure_ascii=False, indent=1).encode()
     return files
-
-
-def _schema(corpus: Corpus | None) -> str:
-    return (corpus.question.name if corpus is not None else "") or SCHEMA
 
 
 def _folder_name(annotator: str) -> str:
@@ -142,7 +112,7 @@ def find_texts(folder: Folder, names: Iterable[str], items: set[str]) -> Mapping
 def _texts_by_id(file: InputFile, items: set[str]) -> Iterator[tuple[str, str]]:
     for record in _records(file):
         key = next((value for value in record.values() if isinstance(value, str | int) and str(value) in items), None)
-        text = _text(record)
+        text = main_text(record, TEXT_FIELDS)
         if key is not None and text is not None:
             yield str(key), text
 
@@ -150,16 +120,10 @@ def _texts_by_id(file: InputFile, items: set[str]) -> Iterator[tuple[str, str]]:
 def _records(file: InputFile) -> Iterator[dict[str, Any]]:
     suffix = PurePosixPath(str(file.path)).suffix.lower()
     if suffix in (".json", ".jsonl"):
-        yield from (record for _, record in iterate_records(file) if isinstance(record, dict))
+        yield from (record for _, record in iterate_records(file))
     elif suffix in (".csv", ".tsv"):
         table, _ = (CSV if suffix == ".csv" else TSV).read_table(file)
         yield from table.iter_rows(named=True)
-
-
-def _text(record: Mapping[str, Any]) -> str | None:
-    texts = {name: value for name, value in record.items() if isinstance(value, str)}
-    named = next((texts[name] for name in TEXT_FIELDS if name in texts), None)
-    return named if named is not None else max(texts.values(), key=len, default=None)
 
 
 STATE_FILE = "user_state.json"
@@ -209,11 +173,17 @@ class Potato(ToolExport):
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:
         """Encode a folder with the states of all annotators and the texts."""
-        return encode_annotations(labels, corpus, target)
+        corpus, texts, annotations = annotate(labels, corpus, target=target, tool=TOOL)
+        states: dict[str, list[Annotated]] = defaultdict(list)
+        for one in annotations:
+            states[str(labels.annotators[one.annotator])].append(one)
+        return _encode_files(corpus, texts, states, order=range(len(labels.items)))
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
         """Encode a folder with the answers as the state of one annotator, and the texts in review order."""
-        return encode_consensus(estimate, corpus, target)
+        corpus, texts, found = annotate(estimate, corpus, target=target, tool=TOOL)
+        annotations = list(found)
+        return _encode_files(corpus, texts, {CONSENSUS: annotations}, order=[one.item for one in annotations])
 
 
 POTATO = Potato()
@@ -341,7 +311,8 @@ def _read_answers(state: State, collector: Collector, question: str, kind: str, 
                 remedy = "Give the folder of the whole project, including its data files."
                 raise collector.error(number, "marked spans, but the text of this instance is unknown", remedy)
             mine = [one for schema, one in _spans(spans.get(instance, [])) if schema == question]
-            found = [_parse_span(one, collector, number) for one in mine]
+            mine = [{"name": one.get("label"), **one} if isinstance(one, dict) else one for one in mine]
+            found = [collector.parse_span(one, number, ("start", "end", "name")) for one in mine]
             collector.spans(item, state["user_id"], found, record=number, kind="human")
             continue
         answers = [
@@ -360,11 +331,3 @@ def _answer(schema: str, name: str, value: Any, collector: Collector, number: in
     if name in FREE_TEXT or value in FALSE:
         return []
     return [name] if value in TRUE or str(value) == name else [value]
-
-
-def _parse_span(span: Any, collector: Collector, number: int) -> MarkedSpan:
-    fields = span if isinstance(span, dict) else {}
-    start, end, name = fields.get("start"), fields.get("end"), fields.get("name", fields.get("label"))
-    if type(start) is not int or type(end) is not int or not isinstance(name, str):
-        raise collector.error(number, f"expected a span with start, end and name, found {str(span)[:60]!r}", REMEDY)
-    return start, end, name

@@ -22,78 +22,59 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
-
-import numpy as np
 
 from crowdlogic.data.character_spans import texts_and_bounds
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile, MemberFile, member_file
 from crowdlogic.data.folders import Folder
-from crowdlogic.data.formats.json_records import iterate_records, require_object
+from crowdlogic.data.formats.json_records import iterate_records
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Classes, Names
-from crowdlogic.extensions.tools.annotated_texts import (
-    Annotated,
-    consensus_annotations,
-    crowd_annotations,
-    require_spans,
-    require_texts,
-    review_order,
-)
+from crowdlogic.extensions.tools.annotated_texts import Annotated, annotate
 from crowdlogic.extensions.tools.collector import Collector, ToolExport, parse_time, require_question
 from crowdlogic.extensions.tools.json_exports import outline_json
 from crowdlogic.extensions.tools.marked_spans import MarkedSpan
-from crowdlogic.numerics.arrays import Ints
 
 TOOL = "Prodigy"
 DIGITS = 6
 """Number of decimal places written for a confidence."""
 
-Place = tuple[int, int]
 
-
-@dataclass(frozen=True, eq=False)
 class TaskWriter:
     """Writer for the tasks of a file.
 
-    Attributes:
-        items: The name of each item.
+    Args:
+        content: The labels or answers to write.
+        corpus: The items.
         texts: The text of each item.
-        classes: The classes.
-        offsets: Index of the first token of each item; None for documents.
-        bounds: Start and end of each token in its item's text.
     """
 
-    items: Names
-    texts: tuple[str, ...]
-    classes: Classes
-    offsets: Ints | None = None
-    bounds: Ints | None = None
+    def __init__(self, content: CrowdLabels | Estimate, corpus: Corpus, texts: tuple[str, ...]) -> None:
+        self.items, self.classes, self.offsets, self.texts = content.items, content.classes, content.offsets, texts
+        self.bounds = None if content.offsets is None else texts_and_bounds(corpus)[1]
 
     def line(self, one: Annotated, annotator: str) -> bytes:
         """Return the line of a task with one annotation."""
         name = self.items[one.item]
         number = name if isinstance(name, int) else _checksum(str(name))
         meta = {"item": name} | ({} if math.isnan(one.confidence) else {"confidence": round(one.confidence, DIGITS)})
-        content = self._choice(one) if self.offsets is None else self._spans(one)
-        task: dict[str, Any] = {"text": self.texts[one.item], "meta": meta, **content, "answer": "accept"}
+        task: dict[str, Any] = {"text": self.texts[one.item], "meta": meta, **self._content(one), "answer": "accept"}
         task |= {"_input_hash": number, "_task_hash": number, "_annotator_id": annotator, "_session_id": annotator}
         if not math.isnan(one.time):
             task["_timestamp"] = one.time
         return (json.dumps(task, ensure_ascii=False) + "\n").encode()
 
-    def _choice(self, one: Annotated) -> dict[str, Any]:
-        options = [{"id": str(name), "text": str(name)} for name in self.classes]
-        return {"options": options, "accept": [str(one.label)], "_view_id": "choice"}
-
-    def _spans(self, one: Annotated) -> dict[str, Any]:
-        places = self._places(one.item)
+    def _content(self, one: Annotated) -> dict[str, Any]:
+        """Return the choice of a document, or the tokens and spans of a sentence."""
+        if self.offsets is None or self.bounds is None:
+            options = [{"id": str(name), "text": str(name)} for name in self.classes]
+            return {"options": options, "accept": [str(one.label)], "_view_id": "choice"}
+        places = self.bounds[self.offsets[one.item] : self.offsets[one.item + 1]].tolist()
         text, starts, ends = self.texts[one.item], [a for a, _ in places], [b for _, b in places]
         tokens = [
             {"text": text[a:b], "start": a, "end": b, "id": i, "ws": text[b : b + 1] == " "}
@@ -110,35 +91,6 @@ class TaskWriter:
             for span in one.spans
         ]
         return {"tokens": tokens, "spans": spans, "_view_id": "ner_manual"}
-
-    def _places(self, item: int) -> list[Place]:
-        if self.offsets is None or self.bounds is None:
-            return []
-        rows = self.bounds[self.offsets[item] : self.offsets[item + 1]]
-        return [(int(a), int(b)) for a, b in rows]
-
-
-def encode_consensus(estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
-    """Encode one task per item with its answer, in review order."""
-    require_spans(estimate, target=target, tool=TOOL)
-    writer = _make_writer(estimate, corpus, target)
-    annotations = review_order(consensus_annotations(estimate, corpus)) if corpus is not None else []
-    return b"".join(writer.line(one, f"crowdlogic-{estimate.method}") for one in annotations)
-
-
-def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
-    """Encode one task per annotation."""
-    require_spans(labels, target=target, tool=TOOL)
-    writer, annotators = _make_writer(labels, corpus, target), labels.annotators.to_list()
-    annotations: Iterable[Annotated] = crowd_annotations(labels, corpus)
-    return b"".join(writer.line(one, str(annotators[one.annotator])) for one in annotations)
-
-
-def _make_writer(content: CrowdLabels | Estimate, corpus: Corpus | None, target: str) -> TaskWriter:
-    texts = require_texts(corpus, sequential=content.offsets is not None, target=target, tool=TOOL)
-    if content.offsets is None or corpus is None:
-        return TaskWriter(content.items, texts, content.classes)
-    return TaskWriter(content.items, texts, content.classes, content.offsets, np.asarray(texts_and_bounds(corpus)[1]))
 
 
 def _checksum(name: str) -> int:
@@ -185,11 +137,15 @@ class Prodigy(ToolExport):
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
         """Encode one task per annotation."""
-        return encode_annotations(labels, corpus, target)
+        corpus, texts, annotations = annotate(labels, corpus, target=target, tool=TOOL)
+        writer, names = TaskWriter(labels, corpus, texts), labels.annotators.to_list()
+        return b"".join(writer.line(one, str(names[one.annotator])) for one in annotations)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
         """Encode one task per item with its answer, in review order."""
-        return encode_consensus(estimate, corpus, target)
+        corpus, texts, annotations = annotate(estimate, corpus, target=target, tool=TOOL)
+        writer = TaskWriter(estimate, corpus, texts)
+        return b"".join(writer.line(one, f"crowdlogic-{estimate.method}") for one in annotations)
 
 
 PRODIGY = Prodigy()
@@ -224,7 +180,7 @@ def _tasks(file: InputFile, collector: Collector) -> Iterator[_Task]:
         collector.member = one.member if isinstance(one, MemberFile) else ""
         stem = PurePosixPath(str(one.path).replace("\\", "/")).name.split(".")[0]
         for number, record in iterate_records(one):
-            yield _parse_task(require_object(record, number, one), number, collector, stem)
+            yield _parse_task(record, number, collector, stem)
     collector.member = ""
 
 
@@ -309,14 +265,11 @@ def _read_task(task: _Task, collector: Collector) -> None:
 def _parse_span(span: Any, tokens: Sequence[tuple[int, int]], task: _Task, collector: Collector) -> MarkedSpan:
     """Parse a span given by characters, or by tokens (the last one inclusive)."""
     fields: Any = span if isinstance(span, dict) else {}
-    start, end, label = fields.get("start"), fields.get("end"), fields.get("label")
-    if type(start) is int and type(end) is int and isinstance(label, str):
-        return start, end, label
-    first, last = fields.get("token_start"), fields.get("token_end")
+    first, last, label = fields.get("token_start"), fields.get("token_end"), fields.get("label")
     by_tokens = isinstance(first, int) and isinstance(last, int) and isinstance(label, str)
-    if by_tokens and 0 <= first <= last < len(tokens):
+    if "start" not in fields and by_tokens and 0 <= first <= last < len(tokens):
         return tokens[first][0], tokens[last][1], label
-    raise collector.error(task.record, f"expected a span with start, end and label, found {str(span)[:60]!r}", REMEDY)
+    return collector.parse_span(span, task.record)
 
 
 def _read_binary(tasks: Iterator[_Task], collector: Collector) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.json_records import iterate_records, require_object
+from crowdlogic.data.formats.json_records import iterate_records
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.extensions.tools.collector import ToolExport
 from crowdlogic.extensions.tools.grades import Grades
@@ -44,21 +44,14 @@ class Promptfoo(ToolExport):
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
         """Read the verdicts of all assertions on all outputs."""
         grades = Grades(file.name, options)
-        for number, result in _iterate_results(file):
-            _add_result(grades, require_object(result, number, file), number)
+        found = outline_json(file.head())
+        is_nested = found.root == "object" and "results" in found.paths
+        for number, result in iterate_array(file, "results", "results") if is_nested else iterate_records(file):
+            _add_result(grades, result, number)
         return grades.crowd()
 
 
 PROMPTFOO = Promptfoo()
-
-
-def _iterate_results(file: InputFile) -> Iterator[tuple[int, Any]]:
-    found = outline_json(file.head())
-    return (
-        iterate_array(file, "results", "results")
-        if found.root == "object" and "results" in found.paths
-        else iterate_records(file)
-    )
 
 
 def _add_result(grades: Grades, result: dict[str, Any], number: int) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.data.simulate.tagged_words import simulate_tags
 from tests.learning.memory_checkpoint import MemoryCheckpoint
 
 from crowdlogic.annotators.abstaining import Abstaining
@@ -22,7 +23,7 @@ from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.simulate import simulate_ner, simulate_sentiment, simulate_tags
+from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation, LogicLNCL, Parts, run_algorithm
 from crowdlogic.learning.baselines.aggnet import AggNet

@@ -214,7 +214,9 @@ class RunCheckpoint:
         self._check_owner(owner)
         for name in names.values():
             if not OWN_FILE.fullmatch(name):
-                raise FormatError(f"{self.place / STATE}: {name[:40]!r} is not the name of a checkpoint file. {RESTART}")
+                raise FormatError(
+                    f"{self.place / STATE}: {name[:40]!r} is not the name of a checkpoint file. {RESTART}"
+                )
         self._check_files({FIXED_FILE, *names.values()}, self._entry(state, CHECKSUM, dict))
         fixed = get_arrays(self.place / FIXED_FILE)
         last, best = (fixed | get_arrays(self.place / names[name]) for name in ("last", "best"))

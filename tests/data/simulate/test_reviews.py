@@ -132,10 +132,10 @@ def test_the_same_seed_gives_the_same_reviews_and_another_seed_others() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"items": 0}, "items: 0 is not valid. Give a whole number of 1 or more."),
-        ({"contrast": 1.2}, "contrast: 1.2 is not a share. Give a number from 0 to 1."),
-        ({"positive": -1}, "positive: -1 is not a share. Give a number from 0 to 1."),
-        ({"noise": float("nan")}, "noise: nan is not a share. Give a number from 0 to 1."),
+        ({"items": 0}, "items: expected an integer of 1 or more, got 0."),
+        ({"contrast": 1.2}, "contrast: expected a number from 0 to 1, got 1.2."),
+        ({"positive": -1}, "positive: expected a number from 0 to 1, got -1."),
+        ({"noise": float("nan")}, "noise: expected a number from 0 to 1, got nan."),
     ],
 )
 def test_a_senseless_option_is_refused_in_one_line(options: dict[str, Any], message: str) -> None:

@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.data.simulate.tagged_words import WORDS as TAG_WORDS
+from tests.data.simulate.tagged_words import simulate_tags
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.simulate import simulate_sentences, simulate_tags
-from crowdlogic.data.simulate.sentences import WORDS
+from crowdlogic.data.simulate import simulate_sentences
 from crowdlogic.errors import OptionError
 
 
@@ -88,7 +89,7 @@ def test_words_have_the_parts_of_speech_they_are_listed_under() -> None:
     simulated = simulate_tags(np.random.default_rng(0), sentences=100)
 
     assert simulated.corpus.classes == ("ADJ", "ADP", "DET", "NOUN", "PRON", "VERB")
-    assert all(token in WORDS["tag_words"][tag] for sentence in tagged(simulated.corpus) for token, tag in sentence)
+    assert all(token in TAG_WORDS[tag] for sentence in tagged(simulated.corpus) for token, tag in sentence)
 
 
 def test_confusion_of_tags_is_recovered_by_counting() -> None:
@@ -96,7 +97,7 @@ def test_confusion_of_tags_is_recovered_by_counting() -> None:
         np.random.default_rng(3),
         sentences=4000,
         annotators=4,
-        labels_per_sentence=4,
+        labels_per_unit=4,
         mix={"ordinary": 2, "biased": 1, "adversary": 1},
     )
     labels, confusion = simulated.crowd.labels, simulated.crowd.confusion
@@ -112,9 +113,7 @@ def test_confusion_of_tags_is_recovered_by_counting() -> None:
 
 
 def test_tags_are_given_to_whole_sentences() -> None:
-    simulated = simulate_tags(
-        np.random.default_rng(4), sentences=60, annotators=7, labels_per_sentence=2.5, abstention=0.2
-    )
+    simulated = simulate_tags(np.random.default_rng(4), sentences=60, annotators=7, labels_per_unit=2.5, abstention=0.2)
     labels = simulated.crowd.labels
     assert labels.offsets is not None
 
@@ -129,4 +128,4 @@ def test_no_sentences_is_refused_in_one_line() -> None:
     with pytest.raises(OptionError) as refused:
         simulate_sentences(np.random.default_rng(0), sentences=0)
 
-    assert str(refused.value) == "sentences: 0 is not valid. Give a whole number of 1 or more."
+    assert str(refused.value) == "sentences: expected an integer of 1 or more, got 0."

@@ -144,11 +144,11 @@ def test_labels_of_a_thousand_classes_and_of_one_work() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: simulate_sentiment(0, test_items=0), "test_items: 0 is not valid. Give a whole number of 1 or more."),
-        (lambda: simulate_labels(-1), "seed: -1 given. Give a whole number of 0 or more."),
+        (lambda: simulate_sentiment(0, test_items=0), "test_items: expected an integer of 1 or more, got 0."),
+        (lambda: simulate_labels(-1), "seed: expected an integer of 0 or more, got -1."),
         (
             lambda: simulate_labels(0, hard=True, mix={"expert": 1.0}),
-            "mix: the hard crowd has a mix of its own. Give a mix, or ask for the hard crowd, not both.",
+            "mix: the hard crowd has a fixed mix. Give either a mix or the option for the hard crowd.",
         ),
     ],
 )
@@ -162,8 +162,8 @@ def test_a_senseless_option_is_refused_in_one_line(call: Callable[[], Any], mess
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"items": 0}, "items: 0 is not valid. Give a whole number of 1 or more."),
-        ({"annotators": 0}, "annotators: 0 is not valid. Give a whole number of 1 or more."),
+        ({"items": 0}, "items: expected an integer of 1 or more, got 0."),
+        ({"annotators": 0}, "annotators: expected an integer of 1 or more, got 0."),
         (
             {"annotators": 3, "labels_per_item": 4},
             "labels_per_item: 4 annotators per item requested, but there are 3. Give a mean from 1 to 3.",

@@ -271,7 +271,7 @@ def test_type_errors_with_a_single_type_are_refused() -> None:
     with pytest.raises(OptionError) as refused:
         annotate_entities(np.random.default_rng(0), corpus, equal_rates(0.1, annotators=2))
 
-    assert str(refused.value) == "rates: with one entity type nobody can mistake the type. Set the type rates to 0."
+    assert str(refused.value) == "rates: type errors need at least two entity types. Set the type rates to 0."
 
 
 def test_a_tag_set_that_cannot_hold_a_longer_entity_is_refused() -> None:
@@ -284,25 +284,23 @@ def test_a_tag_set_that_cannot_hold_a_longer_entity_is_refused() -> None:
 
 
 def test_documents_are_refused() -> None:
-    with pytest.raises(
-        CorpusError, match=r"^Entities can only be annotated in sentences with gold tags\. Give a corpus"
-    ):
+    with pytest.raises(CorpusError, match=r"^Only sentences with gold tags can be annotated\. Give a corpus"):
         annotate_entities(np.random.default_rng(0), documents(["a"], ["text"]), equal_rates(0.0, annotators=2))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"annotators": 0}, "annotators: 0 is not valid. Give a whole number of 1 or more."),
-        ({"sentences": 0}, "sentences: 0 is not valid. Give a whole number of 1 or more."),
-        ({"abstention": 2.0}, "abstention: 2.0 is not a share. Give a number from 0 to 1."),
+        ({"annotators": 0}, "annotators: expected an integer of 1 or more, got 0."),
+        ({"sentences": 0}, "sentences: expected an integer of 1 or more, got 0."),
+        ({"abstention": 2.0}, "abstention: expected a number from 0 to 1, got 2.0."),
         (
             {"annotators": 3, "labels_per_sentence": 4},
             "labels_per_sentence: 4 annotators per item requested, but there are 3. Give a mean from 1 to 3.",
         ),
         (
             {"mix": {"expert": 1.0}},
-            "mix: no character is called 'expert'. Known: careful, ordinary, hasty, sloppy, muddled.",
+            "mix: unknown character 'expert'. There are careful, ordinary, hasty, sloppy, muddled.",
         ),
     ],
 )

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.data.simulate.tagged_words import simulate_tags
 
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture
-from crowdlogic.data.simulate import simulate_tags
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import score
@@ -33,7 +33,7 @@ def tag_models() -> list[Architecture]:
 
 @pytest.mark.parametrize("model", tag_models(), ids=lambda model: model.name)
 def test_parts_of_speech_are_learnt_and_predicted(model: Architecture) -> None:
-    made = simulate_tags(np.random.default_rng(0), sentences=200, annotators=10, labels_per_sentence=3)
+    made = simulate_tags(np.random.default_rng(0), sentences=200, annotators=10, labels_per_unit=3)
     parts = made.corpus.split(150, seed=0)
     learnt, new = parts[0], parts[1].with_classes(made.crowd.labels.classes)
     labels = made.crowd.labels.select(items=learnt.items.to_list())

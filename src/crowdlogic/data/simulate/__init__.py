@@ -1,4 +1,4 @@
-"""Simulated data with planted truth: crowds, reviews, tagged sentences. Everything follows from one seed."""
+"""Simulated data with a known truth: crowds, reviews, sentences with entities. Results only depend on the seed."""
 
 from crowdlogic.data.simulate.crowds import (
     Character,
@@ -13,12 +13,10 @@ from crowdlogic.data.simulate.reviews import SimulatedReviews, simulate_reviews
 from crowdlogic.data.simulate.sentences import (
     ErrorRates,
     SimulatedEntities,
-    SimulatedTags,
     TaggerCharacter,
     annotate_entities,
     simulate_entities,
     simulate_sentences,
-    simulate_tags,
 )
 from crowdlogic.data.simulate.simulations import Simulation, simulate_labels, simulate_ner, simulate_sentiment
 
@@ -28,7 +26,6 @@ __all__ = [
     "SimulatedCrowd",
     "SimulatedEntities",
     "SimulatedReviews",
-    "SimulatedTags",
     "Simulation",
     "TaggerCharacter",
     "annotate_entities",
@@ -43,5 +40,4 @@ __all__ = [
     "simulate_reviews",
     "simulate_sentences",
     "simulate_sentiment",
-    "simulate_tags",
 ]

@@ -1,6 +1,7 @@
-"""Crowds with planted truth: the annotators, how they answer, and the labels they give.
+"""Simulated crowds: annotators with planted confusion matrices, and the labels that they give to items.
 
-Everything that an estimate should find out (truth, confusion matrices, characters) is kept with the labels.
+What an estimate should find (truth, confusion matrices, kinds of annotators) is returned together with the labels.
+
 Axes: i unit, j annotator, k class, m true class, n given label, s sequence.
 """
 
@@ -21,8 +22,9 @@ from crowdlogic.numerics.arrays import Floats, Ints
 
 # The characters of simulated annotators, as planted confusion matrices.
 #
-# A character fixes the shape of an annotator's matrix; its numbers vary from annotator to annotator, so that no two
-# experts are alike. Axes: j annotator, k class, m true class, n given label.
+# A character determines the form of the confusion matrix. The numbers are drawn for each annotator.
+#
+# Axes: j annotator, k class, m true class, n given label.
 
 
 class Character(StrEnum):
@@ -44,28 +46,28 @@ DEFAULT_MIX: dict[str, float] = {
     Character.biased: 0.12,
     Character.lazy: 0.08,
 }
-"""A usual crowd: most annotators are competent, a few are not."""
+"""Shares of the characters in a usual crowd: most annotators are competent."""
 
 EXPERT_RIGHT = (0.90, 0.99)
 ORDINARY_RIGHT = (0.60, 0.85)
 ADVERSARY_RIGHT = (0.02, 0.15)
 TO_PARTNER = 0.9
-"""The share of an adversary's wrong answers that go to one class: systematically wrong, not at random."""
+"""Share of an adversary's wrong answers that go to the same class."""
 LEAN = (0.40, 0.70)
-"""Rate at which a biased or lazy annotator gives the favourite answer without looking."""
+"""Share of the items for which a biased or lazy annotator gives the favourite answer, whatever the truth."""
 SWAP = (0.40, 0.60)
-"""Rate at which a biased annotator confuses a pair of classes."""
+"""Rate at which a biased annotator confuses two classes."""
 LAZY_ABSTENTION = 0.3
 """Rate at which a lazy annotator abstains."""
 
 
 def planted_confusion(rng: np.random.Generator, characters: Sequence[str], balance: Floats) -> Floats:
-    """Return confusion[j, m, n], a matrix for each annotator after their character.
+    """Draw confusion[j, m, n], a confusion matrix for each annotator according to the character.
 
     Args:
         rng: Random number generator.
         characters: One Character per annotator.
-        balance: balance[k], how common each class is; the lazy answer the most common one.
+        balance: balance[k], the share of each class; lazy annotators prefer the most common class.
     """
     if len(balance) == 1:
         return np.ones((len(characters), 1, 1))
@@ -73,7 +75,7 @@ def planted_confusion(rng: np.random.Generator, characters: Sequence[str], balan
 
 
 def planted_abstention(characters: Sequence[str], base: float) -> Floats:
-    """Return abstention[j]: the base rate for everybody, and further abstentions of the lazy."""
+    """Return abstention[j]: the base rate, and a higher one for lazy annotators."""
     lazy = np.array([character == Character.lazy for character in characters])
     return np.where(lazy, 1 - (1 - base) * (1 - LAZY_ABSTENTION), base)
 
@@ -102,9 +104,11 @@ def adversary(rng: np.random.Generator, balance: Floats) -> Floats:
     right = rng.uniform(*ADVERSARY_RIGHT, classes)
     wrong = 1.0 - right[:, None]
     elsewhere = confusion_with_accuracy(rng, np.zeros(classes))
-    return np.diag(right) + wrong * (
-        TO_PARTNER * np.eye(classes)[_confused_classes(rng, classes)] + (1 - TO_PARTNER) * elsewhere
-    )
+    # partner[m], the class that m is mistaken for: the next one in a random cycle of all classes, so never m itself
+    order = rng.permutation(classes)
+    partner = np.empty(classes, dtype=np.int64)
+    partner[order] = np.roll(order, 1)
+    return np.diag(right) + wrong * (TO_PARTNER * np.eye(classes)[partner] + (1 - TO_PARTNER) * elsewhere)
 
 
 def biased(rng: np.random.Generator, balance: Floats) -> Floats:
@@ -134,7 +138,7 @@ MATRICES: dict[Character, Callable[[np.random.Generator, Floats], Floats]] = {
 
 
 def confusion_with_accuracy(rng: np.random.Generator, right: Floats) -> Floats:
-    """Return a matrix with the given diagonal whose errors fall on some classes more often; at least two classes."""
+    """Draw a matrix with the given diagonal and random errors, which are unevenly distributed over the classes."""
     errors: Floats = rng.exponential(size=(len(right), len(right)))
     np.fill_diagonal(errors, 0.0)
     share: Floats = (1.0 - right) / errors.sum(axis=1)
@@ -142,49 +146,41 @@ def confusion_with_accuracy(rng: np.random.Generator, right: Floats) -> Floats:
 
 
 def add_bias(confusion: Floats, favourite: int, share: float) -> Floats:
-    """Return the favourite class for a share of the answers, whatever the truth; the given matrix for the others."""
+    """Return the matrix of an annotator who gives the favourite class to a share of the items, whatever the truth."""
     leaned = (1.0 - share) * confusion
     leaned[:, favourite] += share
     return leaned
 
 
-def _confused_classes(rng: np.random.Generator, classes: int) -> Ints:
-    """Return partner[m], the class that m is taken for; never m itself: a cycle through the classes in random order."""
-    order = rng.permutation(classes)
-    partner = np.empty(classes, dtype=np.int64)
-    partner[order] = np.roll(order, 1)
-    return partner
-
-
 # Who labels what, and when: long-tailed activity, distinct annotators per item, times.
 #
-# Axes: i item (here always a whole document or sequence), j annotator; p a pair of both.
+# Axes: i item (a whole document or sequence), j annotator, p pair of item and annotator.
 
 STREAM_ROUNDS = 3
-"""Number of rounds of drawing, after which the few items that still lack annotators get them in one step."""
+"""Number of rounds of drawing, after which the few items that still lack annotators are completed in one step."""
 RACE_CELLS = 1 << 22
 """Maximum number of (item, annotator) cells in memory at once: 32 MB."""
 EPOCH = 1_704_067_200.0
-"""1 January 2024, when the first simulated annotators begin."""
+"""1 January 2024 in seconds since 1970, when the first simulated annotators begin."""
 RECRUITING = 14 * 24 * 3600.0
-"""Annotators begin at any time within these two weeks."""
+"""Duration in seconds, two weeks, within which annotators begin."""
 
 
 def long_tailed_activity(rng: np.random.Generator, annotators: int, exponent: float) -> Floats:
-    """Return activity[j], shares proportional to rank^-exponent (Zipf) in random order; equal for exponent 0."""
+    """Draw activity[j], shares proportional to rank^-exponent (Zipf) in random order; equal shares for exponent 0."""
     activity = np.arange(1, annotators + 1, dtype=np.float64) ** -exponent
     return rng.permutation(activity / activity.sum())
 
 
 def draw_counts(rng: np.random.Generator, items: int, annotators: int, mean: float) -> Ints:
-    """Return n[i], the number of annotators of each item, from 1 to all, with the given mean."""
+    """Draw n[i], the number of annotators of each item, from 1 to all, with the given mean."""
     if annotators == 1:
         return np.ones(items, dtype=np.int64)
     return 1 + rng.binomial(annotators - 1, (mean - 1) / (annotators - 1), size=items)
 
 
 def draw_pairs(rng: np.random.Generator, counts: Ints, activity: Floats) -> tuple[Ints, Ints]:
-    """Return item[p], annotator[p]: for each item the given number of distinct annotators, the active ones more often.
+    """Draw item[p], annotator[p]: for each item, the given number of distinct annotators, preferring the active ones.
 
     Annotators of an item are drawn one after the other, annotator j with rate activity[j], until enough distinct ones
     are found. This is done for all items at once; items that take too long are completed by sampling each annotator's
@@ -196,21 +192,16 @@ def draw_pairs(rng: np.random.Generator, counts: Ints, activity: Floats) -> tupl
     for _ in range(STREAM_ROUNDS):
         item = np.repeat(np.arange(len(counts)), counts - np.bincount(keys // annotators, minlength=len(counts)))
         drawn = np.minimum(np.searchsorted(arrivals, rng.random(len(item)), side="right"), annotators - 1)
-        keys = _distinct_keys(np.concatenate([keys, item * annotators + drawn]))
+        keys = np.sort(np.concatenate([keys, item * annotators + drawn]))  # several times as fast as np.unique
+        keys = keys[np.diff(keys, prepend=-1) != 0]
     missing = counts - np.bincount(keys // annotators, minlength=len(counts))
     late = _draw_latecomers(rng, keys, missing, activity)
     keys = np.sort(np.concatenate([keys, late]))
     return keys // annotators, keys % annotators
 
 
-def _distinct_keys(keys: Ints) -> Ints:
-    """Return the distinct keys, sorted; sorting is several times quicker here than np.unique's hashing."""
-    keys = np.sort(keys)
-    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
-
-
 def _draw_latecomers(rng: np.random.Generator, keys: Ints, missing: Ints, activity: Floats) -> Ints:
-    """Return the further keys of the items that miss some: of the annotators not there yet, those who arrive first."""
+    """Draw the missing keys of items: among the annotators that an item does not have yet, those who arrive first."""
     annotators = len(activity)
     short = np.flatnonzero(missing)
     row_of = np.full(len(missing), -1, dtype=np.int64)
@@ -228,7 +219,7 @@ def _draw_latecomers(rng: np.random.Generator, keys: Ints, missing: Ints, activi
 
 
 def annotator_progress(rng: np.random.Generator, annotator: Ints, annotators: int) -> tuple[Ints, Ints]:
-    """Return place[p], the position of pair p in its annotator's random order, and count[j], how many there are."""
+    """Draw place[p], the position of pair p in its annotator's random order; also return count[j], their number."""
     order = np.lexsort((rng.random(len(annotator)), annotator))
     count = np.bincount(annotator, minlength=annotators)
     first = np.cumsum(count) - count
@@ -238,7 +229,7 @@ def annotator_progress(rng: np.random.Generator, annotator: Ints, annotators: in
 
 
 def label_times(rng: np.random.Generator, annotator: Ints, place: Ints, count: Ints, *, pace: float) -> Floats:
-    """Return time[p] in seconds since 1970: annotators start on some day and need about `pace` seconds per label."""
+    """Draw time[p] in seconds since 1970: annotators start on a random day and need about `pace` seconds per label."""
     begin = EPOCH + rng.uniform(0, RECRUITING, size=len(count))
     gaps = rng.exponential(pace, size=len(annotator))
     order = np.lexsort((place, annotator))
@@ -253,19 +244,19 @@ def label_times(rng: np.random.Generator, annotator: Ints, place: Ints, count: I
 # Checks of the options of a simulation: counts, shares, means, mixes of characters.
 
 STEEPEST_TAIL = 10
-"""The largest exponent of the activity."""
+"""Maximum exponent of the activity."""
 
 
 def check_count(name: str, value: int) -> None:
     """Raise an error unless a count is an integer of at least 1."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise OptionError(f"{name}: {value!r} is not valid. Give a whole number of 1 or more.")
+        raise OptionError(f"{name}: expected an integer of 1 or more, got {value!r}.")
 
 
 def check_share(name: str, value: float) -> None:
     """Raise an error unless a share is between 0 and 1."""
     if not 0 <= value <= 1:
-        raise OptionError(f"{name}: {value!r} is not a share. Give a number from 0 to 1.")
+        raise OptionError(f"{name}: expected a number from 0 to 1, got {value!r}.")
 
 
 def check_mean(name: str, value: float, most: int) -> None:
@@ -285,13 +276,13 @@ def check_tail(tail: float) -> None:
 
 
 def class_names(classes: int | Sequence[str]) -> tuple[str, ...]:
-    """Return the given names, or class_0, class_1, ..., padded with zeros so that they sort by their codes."""
+    """Return the given names, or class_0, class_1, ..., padded with zeros so that sorting keeps their order."""
     if isinstance(classes, str):
         raise OptionError(f"classes: {classes!r} is one text. Give a number of classes or a list of names.")
     if isinstance(classes, Sequence):
         names = tuple(classes)
         if not names or len(set(names)) != len(names):
-            raise OptionError("classes: a class is named twice, or none at all. Give each class once.")
+            raise OptionError("classes: expected at least one class, each once. Correct the list.")
         return names
     check_count("classes", classes)
     return numbered_names("class_", classes, start=0)
@@ -304,26 +295,25 @@ def numbered_names(prefix: str, count: int, *, start: int = 1) -> tuple[str, ...
 
 
 def class_balance(balance: Sequence[float] | None, classes: int) -> Floats:
-    """Return balance[k], the share of each class: even when none is given, else as given, scaled to sum to one."""
+    """Return balance[k], the share of each class: the given numbers divided by their sum; equal shares by default."""
     if balance is None:
         return np.full(classes, 1.0 / classes)
     given: Floats = np.asarray(balance, dtype=np.float64)
     if given.shape != (classes,) or not np.isfinite(given).all() or (given < 0).any() or given.sum() == 0:
-        raise OptionError(f"balance: {list(balance)} does not give each of the {classes} classes a share of 0 or more.")
-    total = float(given.sum())
-    return given / total
+        raise OptionError(f"balance: expected {classes} numbers of 0 or more, one per class, got {list(balance)}.")
+    return np.asarray(given / given.sum())
 
 
 def allocate_mix(mix: Mapping[str, float], known: Sequence[str], annotators: int) -> tuple[str, ...]:
-    """Return the kinds in a mix, each as often as asked: whole numbers are counts, anything else is shares.
+    """Return the character of each annotator according to a mix: integers are numbers of annotators, others are shares.
 
-    Shares are rounded by largest remainder, so that together they make exactly the number of annotators.
+    Shares are rounded by the largest remainder method, so that the numbers sum to the number of annotators.
     """
     for name, amount in mix.items():
         if name not in known:
             raise OptionError(
-                f"mix: no character is called {name!r}.{did_you_mean(name, [*map(str, known)])} Known: "
-                f"{', '.join(known)}."
+                f"mix: unknown character {name!r}.{did_you_mean(name, [*map(str, known)])} "
+                f"There are {', '.join(known)}."
             )
         if not (np.isfinite(amount) and amount >= 0):
             raise OptionError(f"mix: {amount!r} of {str(name)!r} is not valid. Give counts or shares of 0 or more.")
@@ -333,25 +323,19 @@ def allocate_mix(mix: Mapping[str, float], known: Sequence[str], annotators: int
     if all(isinstance(amount, (int, np.integer)) for amount in mix.values()):
         if amounts.sum() != annotators:
             raise OptionError(
-                f"mix: the counts make {int(amounts.sum())} annotators, but {annotators} are requested. "
-                f"Make them agree, or give shares."
+                f"mix: the numbers sum to {int(amounts.sum())}, but there are {annotators} annotators. Correct them, "
+                f"or give shares."
             )
         counts = amounts.astype(np.int64)
     else:
-        counts = _round_counts(amounts / amounts.sum() * annotators)
+        exact = amounts / amounts.sum() * annotators
+        counts = np.floor(exact).astype(np.int64)
+        counts[np.argsort(counts - exact, kind="stable")[: annotators - counts.sum()]] += 1
     return tuple(name for name, count in zip(mix, counts, strict=True) for _ in range(count))
 
 
-def _round_counts(amounts: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return whole numbers with the same sum, by largest remainder."""
-    counts = np.floor(amounts).astype(np.int64)
-    short = round(amounts.sum()) - counts.sum()
-    counts[np.argsort(counts - amounts, kind="stable")[:short]] += 1
-    return counts
-
-
 DEFAULT_LABELS = 5.0
-"""Default mean number of annotators per item (all annotators, when there are fewer)."""
+"""Default mean number of annotators per item; all annotators if there are fewer."""
 DEFAULT_TAIL = 1.0
 """Default exponent of the activity: the busiest 6 of 30 annotators do about half the work."""
 
@@ -362,23 +346,23 @@ HARD_MIX: dict[str, float] = {
     Character.adversary: 0.15,
     Character.biased: 0.20,
 }
-"""A crowd on which majority vote fails: experts are outnumbered, but agree often enough to be identified."""
+"""Shares in a crowd on which majority vote fails. The few experts agree often enough to be identified."""
 HARD_TAIL = 0.4
-"""A flatter tail, so that nearly every annotator gives enough labels for an estimate."""
+"""Exponent of the activity in that crowd, low so that nearly all annotators give enough labels for an estimate."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SimulatedCrowd:
-    """Labels, and what was planted in them.
+    """Simulated labels with their truth and the properties of their annotators.
 
     Attributes:
-        labels: The labels, as any reader would return them.
+        labels: The labels.
         truth: truth[i], the true class of each unit.
-        confusion: confusion[j, m, n], how annotator j answers m, before drift.
+        confusion: confusion[j, m, n], the probability that annotator j gives label n if the truth is m, without drift.
         characters: The character of each annotator.
-        abstention: abstention[j], the probability that annotator j gives no answer to an item shown.
-        activity: activity[j], the planted share of the work; the shares sum to one.
-        shown: shown[j], how many items annotator j was shown, answered or not.
+        abstention: abstention[j], the probability that annotator j skips an item.
+        activity: activity[j], the planted share of the work.
+        shown: shown[j], the number of items that annotator j saw, including skipped ones.
     """
 
     labels: CrowdLabels
@@ -404,20 +388,20 @@ def simulate_crowd(
     pace: float | None = None,
     drift: float = 0.0,
 ) -> SimulatedCrowd:
-    """Draw a truth, and a crowd that labels it.
+    """Simulate true classes, and a crowd that labels the units.
 
     Args:
         rng: Random number generator.
-        units: How many units.
-        annotators: How many annotators.
-        classes: How many classes, or their names.
-        balance: balance[k], how common each class is; all alike when not given.
-        mix: Character -> share (floats) or count (whole numbers that make up the annotators).
-        labels_per_unit: The mean number of annotators a unit is shown to, from 1 to all.
-        tail: The exponent of the long-tailed activity; 0 makes all alike.
-        abstention: How often anybody gives no answer; the lazy do it more often.
-        pace: Seconds per label on average, which gives every label a time; no times when not given.
-        drift: The probability that the last answer of an annotator is a random guess; it grows evenly from 0.
+        units: Number of units.
+        annotators: Number of annotators.
+        classes: Number of classes, or their names.
+        balance: balance[k], the share of each class; equal by default.
+        mix: Character -> share (floats) or number of annotators (integers, which must sum to `annotators`).
+        labels_per_unit: Mean number of annotators who see a unit, from 1 to all.
+        tail: Exponent of the long-tailed activity; with 0, all annotators are equally active.
+        abstention: Probability that an annotator skips a unit; lazy annotators skip more.
+        pace: Mean number of seconds per label; None for labels without times.
+        drift: Probability that an annotator's last label is a random guess; it grows linearly from 0.
     """
     check_count("units", units)
     names = class_names(classes)
@@ -447,9 +431,9 @@ def simulate_hard_crowd(
     labels_per_unit: float | None = None,
     items: Names | None = None,
 ) -> SimulatedCrowd:
-    """Return a crowd on which majority vote clearly fails, while a model of the annotators does well.
+    """Simulate a crowd on which majority vote clearly fails, while a model of the annotators succeeds.
 
-    Six in ten are spammers, adversaries or biased; a model recognises the experts by their agreement with each other.
+    60% are spammers, adversaries or biased. A model recognises the experts because they agree with each other.
     """
     return label_truth(
         rng,
@@ -479,22 +463,23 @@ def label_truth(
     items: Names | None = None,
     offsets: Ints | None = None,
 ) -> SimulatedCrowd:
-    """Return a simulated crowd that labels a truth you have.
+    """Simulate a crowd that labels units whose true classes are given.
 
     Args:
         rng: Random number generator.
-        truth: truth[i], codes among the classes.
-        classes: How many classes, or their names.
-        balance: How common each class is held to be; counted from the truth when not given.
-        annotators: As in `simulate_crowd`, and so on to `drift`.
-        mix: Character -> share or count.
-        labels_per_unit: The mean number of annotators per item.
-        tail: The exponent of the activity.
-        abstention: How often an item shown is not answered.
-        pace: Seconds per label.
-        drift: How much answers turn into guesses.
-        items: The names of the items.
-        offsets: Where each sequence begins, when units are tokens: annotators then take whole sequences.
+        truth: truth[i], the code of each unit's class.
+        classes: Number of classes, or their names.
+        balance: balance[k], the share of each class; by default, that in the truth.
+        annotators: Number of annotators.
+        mix: Character -> share or number of annotators; see `simulate_crowd`, also for the following options.
+        labels_per_unit: Mean number of annotators per item.
+        tail: Exponent of the long-tailed activity.
+        abstention: Probability that an annotator skips an item.
+        pace: Mean number of seconds per label.
+        drift: Probability that an annotator's last label is a random guess.
+        items: Name of each item.
+        offsets: First unit of each sequence, and the number of units, if the units are tokens; annotators then label
+            whole sequences.
     """
     names = class_names(classes)
     _check_crowd(truth, len(names), annotators, abstention=abstention, tail=tail, pace=pace, drift=drift)
@@ -511,7 +496,8 @@ def label_truth(
     unit, pair = units_of_pairs(item, offsets)
     given = draw_labels(rng, truth, confusion, unit=unit, annotator=annotator[pair])
     progress = (place / np.maximum(count - 1, 1)[annotator])[pair]  # from 0 (first label) to 1 (last), per label
-    given = add_drift(rng, given, progress=progress, drift=drift, classes=len(names))
+    guessed = rng.random(len(given)) < drift * progress
+    given = np.where(guessed, rng.integers(len(names), size=len(given)), given).astype(np.int32)
     labels = CrowdLabels(
         unit=unit,
         annotator=annotator[pair],
@@ -544,10 +530,10 @@ def draw_answered_pairs(
 
 
 def draw_labels(rng: np.random.Generator, truth: Ints, confusion: Floats, *, unit: Ints, annotator: Ints) -> Ints:
-    """Return label[p], drawn from confusion[annotator[p], truth[unit[p]]] for every pair p.
+    """Draw label[p] from confusion[annotator[p], truth[unit[p]]] for every pair p.
 
-    The rows in use of all matrices are laid end to end as one rising function, the r-th from r to r + 1, so that one
-    search draws every label, however many classes there are.
+    The cumulative distributions in use are concatenated to one increasing array, the r-th with values from r to r + 1,
+    so that a single binary search draws all labels.
     """
     annotators, classes, _ = confusion.shape
     row = annotator.astype(np.int64) * classes + truth[unit]
@@ -561,14 +547,8 @@ def draw_labels(rng: np.random.Generator, truth: Ints, confusion: Floats, *, uni
     return label.astype(np.int32)
 
 
-def add_drift(rng: np.random.Generator, given: Ints, *, progress: Floats, drift: float, classes: int) -> Ints:
-    """Replace some labels by random guesses: none at an annotator's first item, a share of `drift` at the last."""
-    guessed = rng.random(len(given)) < drift * progress
-    return np.where(guessed, rng.integers(classes, size=len(given)), given).astype(np.int32)
-
-
 def units_of_pairs(item: Ints, offsets: Ints | None) -> tuple[Ints, Ints]:
-    """Return the units that each (item, annotator) pair covers, and for each of them the pair it belongs to."""
+    """Return the units of all (item, annotator) pairs, and the pair that each belongs to."""
     if offsets is None:
         return item, np.arange(len(item))
     length = np.diff(offsets)[item]

@@ -1,7 +1,8 @@
-"""Sentences with planted tags: named entities in BIO tags, and parts of speech.
+"""Simulated sentences with named entities in BIO tags, and crowds that annotate them.
 
-Axes: i unit (a token), k class (a tag), s sequence (a sentence). The tags are sorted, as the classes of a file are,
-and all of them are there whether or not a small corpus uses them.
+The classes are all tags in sorted order, even if a small corpus does not use all of them.
+
+Axes: i unit (a token), k class (a tag), s sequence (a sentence).
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import (
     DEFAULT_LABELS,
     DEFAULT_TAIL,
-    SimulatedCrowd,
     allocate_mix,
     check_count,
     check_mean,
@@ -30,7 +30,6 @@ from crowdlogic.data.simulate.crowds import (
     check_tail,
     draw_answered_pairs,
     draw_counts,
-    label_truth,
     long_tailed_activity,
     numbered_names,
     units_of_pairs,
@@ -40,90 +39,34 @@ from crowdlogic.errors import CorpusError, OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
-"""Names, words and sentence patterns with slots for entities; the file says how they are used."""
+"""Names, words and sentence patterns with slots for entities; the file explains how they are used."""
 
 TYPES = ("LOC", "MISC", "ORG", "PER")
-TAGS = ("ADJ", "ADP", "DET", "NOUN", "PRON", "VERB")
 BIO_TAGS = tuple(sorted(["O", *(f"{mark}-{kind}" for mark in "BI" for kind in TYPES)]))
 
 
 def simulate_sentences(rng: np.random.Generator, *, sentences: int = 500, prefix: str = "s") -> Corpus:
-    """News-like sentences with entities of four types, in BIO tags.
+    """Compose news-like sentences with entities of four types, and their BIO tags as gold.
 
     Args:
         rng: Random number generator.
-        sentences: How many sentences.
-        prefix: What the names of the items begin with.
+        sentences: Number of sentences.
+        prefix: Prefix of the item names.
     """
     check_count("sentences", sentences)
-    return _make_corpus([_compose_sentence(rng) for _ in range(sentences)], BIO_TAGS, prefix)
-
-
-@dataclass(frozen=True, eq=False)
-class SimulatedTags:
-    """Sentences with parts of speech, and the crowd that tagged them.
-
-    Attributes:
-        corpus: The sentences, with the true tags as gold.
-        crowd: The labels, and the planted confusion matrices over the tags.
-    """
-
-    corpus: Corpus
-    crowd: SimulatedCrowd
-
-
-def simulate_tags(
-    rng: np.random.Generator,
-    *,
-    sentences: int = 300,
-    annotators: int = 12,
-    labels_per_sentence: float | None = None,
-    mix: Mapping[str, float] | None = None,
-    tail: float = DEFAULT_TAIL,
-    abstention: float = 0.0,
-) -> SimulatedTags:
-    """Return sentences with a part of speech per token, tagged whole by annotators who err token by token.
-
-    Args:
-        rng: Random number generator.
-        sentences: How many sentences.
-        annotators: How many annotators.
-        labels_per_sentence: The mean number of annotators a sentence is shown to.
-        mix: Character -> share or count, as in `simulate_crowd`.
-        tail: The exponent of the long-tailed activity.
-        abstention: How often a sentence shown is left alone.
-    """
-    check_count("sentences", sentences)
-    corpus = _make_corpus([_compose_tagged(rng) for _ in range(sentences)], TAGS, "s")
-    crowd = label_truth(
-        rng,
-        np.asarray(corpus.gold),
-        TAGS,
-        annotators=annotators,
-        mix=mix,
-        labels_per_unit=labels_per_sentence,
-        tail=tail,
-        abstention=abstention,
-        items=corpus.items,
-        offsets=corpus.offsets,
-    )
-    return SimulatedTags(corpus, crowd)
-
-
-def _make_corpus(sentences: Sequence[list[tuple[str, str]]], tags: tuple[str, ...], prefix: str) -> Corpus:
-    code = {tag: k for k, tag in enumerate(tags)}
-    lengths = [len(sentence) for sentence in sentences]
+    composed = [_compose_sentence(rng) for _ in range(sentences)]
+    code = {tag: k for k, tag in enumerate(BIO_TAGS)}
     return Corpus(
-        pl.Series(numbered_names(prefix, len(sentences))),
-        tokens=tuple(token for sentence in sentences for token, _ in sentence),
-        offsets=np.concatenate([[0], np.cumsum(lengths)]),
-        classes=tags,
-        gold=np.array([code[tag] for sentence in sentences for _, tag in sentence], dtype=np.int32),
+        pl.Series(numbered_names(prefix, sentences)),
+        tokens=tuple(token for sentence in composed for token, _ in sentence),
+        offsets=np.concatenate([[0], np.cumsum([len(sentence) for sentence in composed])]),
+        classes=BIO_TAGS,
+        gold=np.array([code[tag] for sentence in composed for _, tag in sentence], dtype=np.int32),
     )
 
 
 def _compose_sentence(rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Return tokens and tags of one pattern with its slots filled."""
+    """Fill the slots of a random pattern, and return its tokens with their tags."""
     filled: list[tuple[str, str]] = []
     for word in _pick(rng, WORDS["patterns"]).split():
         slot = word.strip("{}")
@@ -137,12 +80,8 @@ def _compose_sentence(rng: np.random.Generator) -> list[tuple[str, str]]:
     return filled
 
 
-def _compose_tagged(rng: np.random.Generator) -> list[tuple[str, str]]:
-    return [(_pick(rng, WORDS["tag_words"][tag]), tag) for tag in _pick(rng, WORDS["tag_patterns"]).split()]
-
-
 def _draw_person(rng: np.random.Generator) -> str:
-    """Return a full name as a rule; the first or the last name alone, or one with an initial, now and then."""
+    """Draw a person: usually a full name, sometimes only the first or the last name, or a name with an initial."""
     first, last = _pick(rng, WORDS["first_names"]), _pick(rng, WORDS["last_names"])
     initial = "ABCDEFGHJKLMNPRST"[rng.integers(17)]
     forms = (f"{first} {last}", f"{first} {last}", f"{first} {last}", last, first, f"{first} {initial}. {last}")
@@ -150,13 +89,13 @@ def _draw_person(rng: np.random.Generator) -> str:
 
 
 def _draw_club(rng: np.random.Generator) -> str:
-    """Return a town's club, half of the time by the town's name alone."""
+    """Draw the name of a club; half of them are only called by the name of their town."""
     town = _pick(rng, WORDS["shared"])
     return town if rng.random() < 0.5 else f"{town} {_pick(rng, WORDS['club_tails'])}"
 
 
 def _draw_firm(rng: np.random.Generator) -> str:
-    """Return a firm or a public body; now and then by a name that a person or a town has, too."""
+    """Draw a firm or a public body; some have a name that is also the name of a person or a town."""
     head = _pick(rng, WORDS["firm_heads"])
     full = f"{head} {_pick(rng, WORDS['firm_tails'])}"
     return _pick(
@@ -179,14 +118,14 @@ def _pick(rng: np.random.Generator, choices: Sequence[str]) -> str:
     return choices[int(rng.integers(len(choices)))]
 
 
-# Annotators of entities who make the three errors of [LNCL] section 5.1, at planted rates.
+# Simulated annotators of entities, who make the three kinds of errors of [LNCL] section 5.1 at planted rates:
 #
 # - ignore: the entity is not annotated;
-# - boundary: the type is right, the span a token too long or too short, on either side;
-# - type: the span is right, the type another one;
+# - boundary: the type is right, but the span is one token too long or too short;
+# - type: the span is right, but the type is wrong.
 #
-# and, besides, a spurious entity now and then where there is none. An annotator takes whole sentences: one that was
-# seen and left without entities has O on every token, one that was not seen has no labels at all.
+# In addition, they mark spurious entities where there are none. Annotators always annotate whole sentences: without
+# entities, all tokens are tagged O; sentences that an annotator did not see have no labels.
 #
 # Axes: i unit (a token), j annotator, s sequence; e entity, p pair of sequence and annotator.
 #
@@ -224,8 +163,7 @@ DEFAULT_MIX: dict[str, float] = {
 
 IGNORE, BOUNDARY, TYPE = range(3)
 MOVES = np.array([[1, 0], [0, -1], [0, 1], [-1, 0]])
-"""Changes to start and end by a missed boundary: drop the first or the last token, take the next or the previous
-one."""
+"""Changes of start and end by a boundary error: without the first or the last token, with the next or the previous."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -247,7 +185,7 @@ class ErrorRates:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SimulatedEntities:
-    """Sentences with entities, the tags of a crowd, and what was planted in them.
+    """Sentences with entities, the tags of a simulated crowd, and the planted error rates.
 
     Attributes:
         corpus: The sentences, with the true tags as gold.
@@ -272,16 +210,16 @@ def simulate_entities(
     tail: float = DEFAULT_TAIL,
     abstention: float = 0.0,
 ) -> SimulatedEntities:
-    """Return sentences with named entities, and a crowd that annotates them.
+    """Simulate sentences with named entities, and a crowd that annotates them.
 
     Args:
         rng: Random number generator.
-        sentences: How many sentences.
-        annotators: How many annotators.
-        labels_per_sentence: The mean number of annotators a sentence is shown to, from 1 to all.
-        mix: TaggerCharacter -> share (floats) or count (whole numbers that make up the annotators).
-        tail: The exponent of the long-tailed activity; 0 makes all alike.
-        abstention: How often a sentence shown is not annotated at all.
+        sentences: Number of sentences.
+        annotators: Number of annotators.
+        labels_per_sentence: Mean number of annotators who see a sentence, from 1 to all.
+        mix: TaggerCharacter -> share (floats) or number of annotators (integers, which must sum to `annotators`).
+        tail: Exponent of the long-tailed activity; with 0, all annotators are equally active.
+        abstention: Probability that an annotator skips a sentence.
     """
     check_count("annotators", annotators)
     corpus = simulate_sentences(rng, sentences=sentences)
@@ -294,7 +232,7 @@ def simulate_entities(
 
 
 def planted_rates(rng: np.random.Generator, characters: tuple[str, ...]) -> ErrorRates:
-    """Return the error rates of each annotator: those of the character, times a factor drawn for each."""
+    """Draw the error rates of each annotator: those of the character, times random factors."""
     usual = np.array([RATES[TaggerCharacter(character)] for character in characters])
     ignore, boundary, type_, spurious = (usual * rng.uniform(*VARIATION, size=usual.shape)).T.copy()
     return ErrorRates(ignore=ignore, boundary=boundary, type=type_, spurious=spurious)
@@ -309,9 +247,10 @@ def annotate_entities(
     tail: float = DEFAULT_TAIL,
     abstention: float = 0.0,
 ) -> CrowdLabels:
-    """Return the tags that annotators with the given error rates would give to sentences with known entities.
+    """Simulate the tags that annotators with the given error rates give to sentences with known entities.
 
-    An entity whose boundary cannot be missed, because other entities or the sentence's ends hem it in, stays right.
+    A boundary error is skipped if neither boundary of the entity can move, because of neighbouring entities or the ends
+    of the sentence.
     """
     gold, offsets, tags = _check_entities(corpus, rates)
     annotators = len(rates.ignore)
@@ -326,12 +265,17 @@ def annotate_entities(
     truth = tags_to_spans(gold, offsets, tags, Scheme.strict)
     types = len(tags.types)
     given = _draw_errors(rng, truth, offsets, item=item, annotator=annotator, rates=rates, types=types)
+    # Spurious entities are single tokens that are neither in an entity nor next to one
     far = _far_from(truth, offsets)[unit]
-    extra = _draw_spurious(rng, far, annotator=annotator[pair], rates=rates, types=types)
+    start = np.flatnonzero(far & (rng.random(len(far)) < rates.spurious[annotator[pair]]))
+    extra = Spans(start, start + 1, rng.integers(types, size=len(start)))
+    spans = Spans(
+        *(np.concatenate([getattr(one, name) for one in (given, extra)]) for name in ("start", "end", "kind"))
+    )
     return CrowdLabels(
         unit=unit,
         annotator=annotator[pair],
-        label=spans_to_tags(_concatenate_spans(given, extra), len(unit), tags),
+        label=spans_to_tags(spans, len(unit), tags),
         items=corpus.items,
         annotators=pl.Series(numbered_names("w", annotators)),
         classes=corpus.classes,
@@ -341,9 +285,9 @@ def annotate_entities(
 
 
 def _check_entities(corpus: Corpus, rates: ErrorRates) -> tuple[Ints, Ints, TagSet]:
-    """Return the gold tags, offsets and tag set, if entities can be annotated in the corpus at these rates."""
+    """Return the gold tags, offsets and tag set after checking that annotators with these rates can be simulated."""
     if corpus.gold is None or corpus.offsets is None or len(corpus.items) == 0:
-        raise CorpusError("Entities can only be annotated in sentences with gold tags. Give a corpus that has them.")
+        raise CorpusError("Only sentences with gold tags can be annotated. Give a corpus with gold tags.")
     errors = np.stack([rates.ignore, rates.boundary, rates.type, rates.spurious])
     check_count("annotators", errors.shape[1])
     if not ((errors >= 0).all() and (errors <= 1).all() and (errors[:3].sum(axis=0) <= 1 + 1e-9).all()):
@@ -353,7 +297,7 @@ def _check_entities(corpus: Corpus, rates: ErrorRates) -> tuple[Ints, Ints, TagS
     if missing:
         raise CorpusError(f"The tag {min(missing)!r} is not among the classes. Add it with corpus.with_classes(...).")
     if len(tags.types) < 2 and rates.type.any():
-        raise OptionError("rates: with one entity type nobody can mistake the type. Set the type rates to 0.")
+        raise OptionError("rates: type errors need at least two entity types. Set the type rates to 0.")
     return corpus.gold, corpus.offsets, tags
 
 
@@ -367,39 +311,32 @@ def _draw_errors(
     rates: ErrorRates,
     types: int,
 ) -> Spans:
-    """Return the spans of every pair, errors and all, counted in the units of all pairs laid end to end."""
-    first, entities_of = _entities_by_sequence(truth, offsets)
-    count = entities_of[item]
+    """Return the marked spans of all (sentence, annotator) pairs, counted in the concatenated units of the pairs."""
+    # first[s] and count[p]: the first entity of each sequence, and the number of entities of each pair
+    first = np.searchsorted(truth.start, offsets[:-1])
+    count = (np.searchsorted(truth.start, offsets[1:]) - first)[item]
     # One row per (pair, entity of its sentence): which pair, which entity, and how far the pair's units are shifted.
     pair = np.repeat(np.arange(len(item)), count)
     entity = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + first[item][pair]
     length = np.diff(offsets)[item]
     shift = (np.cumsum(length) - length - offsets[item])[pair]
-    error = _draw_error_kinds(rng, annotator[pair], rates)
-    move = _draw_moves(rng, _possible_moves(truth, offsets)[entity]) * (error == BOUNDARY)[:, None]
+    # error[n], IGNORE, BOUNDARY or TYPE; 3 for no error
+    limits = np.cumsum(np.stack([rates.ignore, rates.boundary, rates.type]), axis=0)
+    error: Ints = (rng.random(len(pair)) >= limits[:, annotator[pair]]).sum(axis=0)
+    # move[n], one of the possible moves, all equally likely; no change if none is possible
+    possible = _possible_moves(truth, offsets)[entity]
+    chosen = MOVES[np.argmax(rng.random(possible.shape) * possible, axis=1)]
+    move = chosen * (possible.any(axis=1) & (error == BOUNDARY))[:, None]
     kind = (truth.kind[entity] + (error == TYPE) * rng.integers(1, max(types, 2), size=len(entity))) % types
     seen = error != IGNORE
     start, end = truth.start[entity] + move[:, 0] + shift, truth.end[entity] + move[:, 1] + shift
     return Spans(start[seen], end[seen], kind[seen])
 
 
-def _entities_by_sequence(truth: Spans, offsets: Ints) -> tuple[Ints, Ints]:
-    """Return first[s], the first entity of each sequence, and how many it has."""
-    first = np.searchsorted(truth.start, offsets[:-1])
-    return first, np.searchsorted(truth.start, offsets[1:]) - first
-
-
-def _draw_error_kinds(rng: np.random.Generator, annotator: Ints, rates: ErrorRates) -> Ints:
-    """Return error[n], IGNORE, BOUNDARY or TYPE; another number where there is none."""
-    limits = np.cumsum(np.stack([rates.ignore, rates.boundary, rates.type]), axis=0)
-    error: Ints = (rng.random(len(annotator)) >= limits[:, annotator]).sum(axis=0)
-    return error
-
-
 def _possible_moves(truth: Spans, offsets: Ints) -> Bools:
     """Return possible[e, move], which of MOVES keep entity e apart from all others, even if the others move.
 
-    Of a single token between two entities the left one can take hold, the right one cannot: so they never both do.
+    Of two entities with a single token between them, only the left one may grow to include it.
     """
     sequence = np.searchsorted(offsets, truth.start, side="right") - 1
     begin, finish = offsets[sequence], offsets[sequence + 1]
@@ -412,31 +349,10 @@ def _possible_moves(truth: Spans, offsets: Ints) -> Bools:
     return np.stack([longer, longer, right, left], axis=1)
 
 
-def _draw_moves(rng: np.random.Generator, possible: Bools) -> Ints:
-    """Return one of the possible moves of each row, all equally likely; none where none is possible."""
-    move = np.argmax(rng.random(possible.shape) * possible, axis=1)
-    moved: Ints = MOVES[move] * possible.any(axis=1, keepdims=True)
-    return moved
-
-
 def _far_from(truth: Spans, offsets: Ints) -> Bools:
-    """Return far[i], whether unit i is neither in an entity nor next to one, so that a spurious entity fits there."""
+    """Return far[i], whether unit i is neither in an entity nor next to one."""
     sequence = np.searchsorted(offsets, truth.start, side="right") - 1
     edges = np.zeros(int(offsets[-1]) + 1, dtype=np.int64)
     np.add.at(edges, np.maximum(truth.start - 1, offsets[sequence]), 1)
     np.add.at(edges, np.minimum(truth.end + 1, offsets[sequence + 1]), -1)
     return np.asarray(np.cumsum(edges)[:-1] == 0)
-
-
-def _draw_spurious(rng: np.random.Generator, far: Bools, *, annotator: Ints, rates: ErrorRates, types: int) -> Spans:
-    """Draw entities of one token at places without an entity."""
-    start = np.flatnonzero(far & (rng.random(len(far)) < rates.spurious[annotator]))
-    return Spans(start, start + 1, rng.integers(types, size=len(start)))
-
-
-def _concatenate_spans(first: Spans, second: Spans) -> Spans:
-    return Spans(
-        np.concatenate([first.start, second.start]),
-        np.concatenate([first.end, second.end]),
-        np.concatenate([first.kind, second.kind]),
-    )

@@ -1,6 +1,7 @@
-"""Whole data sets from one seed: what `crowdlogic simulate` writes and the demo starts from.
+"""Simulated data sets, as written by `crowdlogic simulate` and used by the demo.
 
-Corpus, crowd and test set draw from streams of their own, so that asking for a larger test set changes nothing else.
+Items, crowd and test set use independent random generators, so that the size of the test set affects nothing else.
+
 Axes: j annotator, k class, m true class, n given label.
 """
 
@@ -34,16 +35,16 @@ from crowdlogic.numerics.arrays import Floats
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A simulated data set with everything that was planted in it.
+    """Simulated data set with the planted truth.
 
     Attributes:
         name: sentiment, ner or labels.
-        description: One line for people, which says that this is simulated.
-        labels: The crowd's labels.
+        description: Description in one line, which says that the data are simulated.
+        labels: The labels of the crowd.
         corpus: The labelled items, with gold.
-        test: Further items with gold that nobody labelled; None where there is nothing to train on.
-        annotators: One row per annotator: name, character, labels given, and the planted rates.
-        confusion: confusion[j, m, n], the planted matrices; None where errors are planted span by span.
+        test: Other items with gold but without labels; None if the items have no texts.
+        annotators: One row per annotator: name, character, number of labels, and the planted rates.
+        confusion: confusion[j, m, n], the planted matrices; None if the errors are those of spans.
     """
 
     name: str
@@ -69,12 +70,12 @@ def simulate_sentiment(
 
     Args:
         seed: Random seed.
-        items: How many reviews the crowd labels.
-        test_items: How many further reviews there are.
-        annotators: How many annotators.
-        labels_per_item: The mean number of annotators a review is shown to; 5 when not given.
-        contrast: The share of contrasts.
-        hard: Whether majority vote fails on the crowd; else it is a usual one.
+        items: Number of reviews that the crowd labels.
+        test_items: Number of reviews in the test set.
+        annotators: Number of annotators.
+        labels_per_item: Mean number of annotators who see a review; by default 5.
+        contrast: Share of contrasts.
+        hard: Whether the crowd is one on which majority vote fails.
     """
     check_sizes(items, annotators, labels_per_item, test_items=test_items)
     texts, people, unseen = spawn_generators(seed)
@@ -105,15 +106,15 @@ def simulate_ner(
     labels_per_item: float | None = None,
     mix: Mapping[str, float] | None = None,
 ) -> Simulation:
-    """Return sentences with named entities, and a crowd that overlooks them, misses their boundaries or their types.
+    """Simulate sentences with named entities, and a crowd that misses entities, their boundaries or their types.
 
     Args:
         seed: Random seed.
-        items: How many sentences the crowd annotates.
-        test_items: How many further sentences there are.
-        annotators: How many annotators.
-        labels_per_item: The mean number of annotators a sentence is shown to; 5 when not given.
-        mix: TaggerCharacter -> share or count.
+        items: Number of sentences that the crowd annotates.
+        test_items: Number of sentences in the test set.
+        annotators: Number of annotators.
+        labels_per_item: Mean number of annotators who see a sentence; by default 5.
+        mix: TaggerCharacter -> share or number of annotators.
     """
     check_sizes(items, annotators, labels_per_item, test_items=test_items)
     people, unseen, _ = spawn_generators(seed)
@@ -151,24 +152,24 @@ def simulate_labels(
     pace: float | None = None,
     hard: bool = False,
 ) -> Simulation:
-    """Return labels alone, without anything to read: for truth methods.
+    """Simulate labels without texts, for truth methods.
 
     Args:
         seed: Random seed.
-        items: How many items.
-        annotators: How many annotators.
-        classes: How many classes, or their names.
-        labels_per_item: The mean number of annotators an item is shown to; 5 when not given.
-        balance: How common each class is.
-        mix: Character -> share or count.
-        tail: The exponent of the long-tailed activity; 1 when not given, less in the hard crowd.
-        abstention: How often anybody gives no answer.
-        pace: Seconds per label, which gives labels times.
+        items: Number of items.
+        annotators: Number of annotators.
+        classes: Number of classes, or their names.
+        labels_per_item: Mean number of annotators who see an item; by default 5.
+        balance: Share of each class.
+        mix: Character -> share or number of annotators.
+        tail: Exponent of the long-tailed activity; by default 1, and less if `hard` is set.
+        abstention: Probability that an annotator skips an item.
+        pace: Mean number of seconds per label; None for labels without times.
         hard: Whether the crowd is one on which majority vote fails.
     """
     check_sizes(items, annotators, labels_per_item)
     if hard and mix is not None:
-        raise OptionError("mix: the hard crowd has a mix of its own. Give a mix, or ask for the hard crowd, not both.")
+        raise OptionError("mix: the hard crowd has a fixed mix. Give either a mix or the option for the hard crowd.")
     default_tail = HARD_TAIL if hard else DEFAULT_TAIL
     crowd = simulate_crowd(
         spawn_generators(seed)[0],
@@ -199,7 +200,7 @@ def simulate_labels(
 
 
 def check_sizes(items: int, annotators: int, labels_per_item: float | None, *, test_items: int = 1) -> None:
-    """Check the sizes under the names that they have here, so that messages use those names."""
+    """Raise an error for invalid sizes, with the names that the options have in this module."""
     for name, count in (("items", items), ("test_items", test_items), ("annotators", annotators)):
         check_count(name, count)
     if labels_per_item is not None:
@@ -209,7 +210,7 @@ def check_sizes(items: int, annotators: int, labels_per_item: float | None, *, t
 def spawn_generators(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
     """Return three independent generators from one seed."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise OptionError(f"seed: {seed!r} given. Give a whole number of 0 or more.")
+        raise OptionError(f"seed: expected an integer of 0 or more, got {seed!r}.")
     first, second, third = np.random.default_rng(seed).spawn(3)
     return first, second, third
 
@@ -217,7 +218,7 @@ def spawn_generators(seed: int) -> tuple[np.random.Generator, np.random.Generato
 def describe_annotators(crowd: SimulatedCrowd) -> pl.DataFrame:
     """Return one row per annotator: name, character, number of labels, abstention rate and accuracy.
 
-    The accuracy is planted, not counted: the diagonal of the confusion matrix, weighted by how common the classes are.
+    The accuracy is that of the planted confusion matrix: its diagonal, weighted by the shares of the classes.
     """
     share = np.bincount(crowd.truth, minlength=crowd.labels.n_classes) / len(crowd.truth)
     right = np.einsum("jmm,m->j", crowd.confusion, share)

@@ -19,7 +19,7 @@ import numpy as np
 
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import DataError
-from crowdlogic.numerics.arrays import Floats, Ints, find_discoveries
+from crowdlogic.numerics.arrays import Ints, find_discoveries
 
 EPSILON = 0.2
 """Advantage of a person that is worth their cost; the paper's value for experts (0.1 for crowd workers)."""
@@ -62,6 +62,8 @@ def alternative_annotator_test(
         judge: judge[i], the judge's label of each of these items; negative if missing.
         epsilon: The advantage that a person must have to be worth their cost.
     """
+    from scipy.special import stdtr
+
     if people.is_sequential or people.negated is not None:
         raise DataError("alternative_annotator_test: expected whole labels of single items.")
     votes = people.votes()
@@ -81,7 +83,13 @@ def alternative_annotator_test(
         judge_wins, person_wins = by_judge >= by_person, by_person >= by_judge
         of_judge.append(float(judge_wins.mean()))
         of_person.append(float(person_wins.mean()))
-        p_values.append(_p_value(person_wins.astype(np.float64) - judge_wins, epsilon))
+        # One-sided t-test that the mean difference is below epsilon
+        difference = person_wins.astype(np.float64) - judge_wins
+        spread, n = float(difference.std(ddof=1)), len(difference)
+        if spread == 0.0:
+            p_values.append(0.0 if difference[0] < epsilon else 1.0)
+        else:
+            p_values.append(float(stdtr(n - 1, (float(difference.mean()) - epsilon) / (spread / np.sqrt(n)))))
     if not p_values:
         return None
     return AlternativeAnnotator(
@@ -90,14 +98,3 @@ def alternative_annotator_test(
         person_advantage=float(np.mean(of_person)),
         people=len(p_values),
     )
-
-
-def _p_value(difference: Floats, epsilon: float) -> float:
-    """Return p of the one-sided t-test that the mean difference is below epsilon."""
-    from scipy.special import stdtr
-
-    spread = float(difference.std(ddof=1))
-    if spread == 0.0:
-        return 0.0 if difference[0] < epsilon else 1.0
-    t = (float(difference.mean()) - epsilon) / (spread / np.sqrt(len(difference)))
-    return float(stdtr(len(difference) - 1, t))

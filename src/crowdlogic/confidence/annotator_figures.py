@@ -1,11 +1,12 @@
 """Statistics of every annotator: reliability with a credible interval, informativeness, frequent confusions.
 
-[RY12] Raykar and Yu, "Eliminating spammers and ranking annotators for crowdsourced labeling tasks", 2012: the mean
-squared distance between the rows of the confusion matrix (eq. 12). They call it the spammer score; it is high for those
-who are no spammers, so here it is called informativeness: 0 for an annotator whose labels do not depend on the truth, 1
-for one whose labels determine the truth, right or wrong.
+Informativeness is the mean squared distance between the rows of the confusion matrix ([RY12] eq. 12): 0 for an
+annotator whose labels do not depend on the truth, 1 for one whose labels determine the truth, even if they are wrong.
+[RY12] calls it the spammer score, although it is low for spammers.
 
-Everything is computed from labels and beliefs, so it means the same for every method.
+All figures are computed from labels and beliefs, so they have the same meaning for all methods.
+
+[RY12] Raykar and Yu, "Eliminating spammers and ranking annotators for crowdsourced labeling tasks", 2012.
 
 Axes: j annotator, m true class, n given label.
 """
@@ -38,15 +39,17 @@ from crowdlogic.numerics.logspace import HALF, credible_interval
 
 # Reliability of annotators who mark spans: the expected F1 of their spans, with an interval.
 #
-# Token by token nearly everything is outside of any span, where everybody is right: who overlooks a quarter of the
-# spans and mistypes another has most tokens right. So spans are counted, as in evaluation, but against beliefs:
+# Nearly all tokens are outside of any span, where every annotator is right. An annotator who overlooks a quarter of the
+# spans and gives the wrong type to another quarter therefore has most tokens right. So spans are counted, as in
+# evaluation, but the truth is replaced by beliefs:
 #
 # expected F1 = 2 E[right] / (marked + E[true])
 #
-# E[right] adds up, over the marked spans, the probability that exactly this is a span; E[true] is the expected number
-# of spans in what the annotator saw. Beliefs are those of single tokens. Tokens of one span stand or fall together, so
-# that the probability of a span is taken as the least of what it needs: that it begins here, goes on, and ends there.
-# An I- tag begins a span, as conlleval reads it, as far as it is more probable than its type is at the token before.
+# E[right] is the sum, over the marked spans, of the probability that the truth contains exactly this span. E[true] is
+# the expected number of spans in the annotated sentences. Beliefs are those of single tokens. The tokens of a span are
+# usually all right or all wrong, so the probability of a span is the minimum of the probabilities that it begins here,
+# continues, and ends there. An I- tag begins a span, as in conlleval, to the extent that its probability exceeds that
+# of its type at the token before.
 #
 # The interval is that of a share with as many independent observations as give the share's variance over sentences.
 #
@@ -75,13 +78,13 @@ class SpanReliability:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Annotations:
-    """Annotations: the tags of each sentence by each annotator, one after the other.
+    """Tags of each sentence by each annotator, concatenated.
 
     Attributes:
         annotator: annotator[r].
-        offsets: offsets[r], where annotation r begins.
-        tags: tags[i], the label that was given.
-        beliefs: beliefs[i, k], of the token that it was given to.
+        offsets: offsets[r], the first token of annotation r.
+        tags: tags[i], the given tag.
+        beliefs: beliefs[i, k] about the token.
     """
 
     annotator: Ints
@@ -98,7 +101,20 @@ def span_reliability(labels: CrowdLabels, beliefs: Beliefs, *, level: float = 0.
         beliefs: q[i, k], the beliefs about each unit.
         level: Level of the intervals.
     """
-    given, size = _lay_out(labels, beliefs), len(labels.annotators)
+    # The tags in the order of annotations; a sentence that one annotator tagged twice is included once
+    _, annotator, pair = labels.annotations()
+    order = np.lexsort((labels.unit, pair))
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (np.diff(pair[order]) != 0) | (np.diff(labels.unit[order]) != 0)
+    order = order[first]
+    lengths = np.bincount(pair[order], minlength=len(annotator))
+    given = _Annotations(
+        annotator=annotator,
+        offsets=np.concatenate([[0], np.cumsum(lengths)]),
+        tags=labels.label[order],
+        beliefs=beliefs[labels.unit[order]],
+    )
+    size = len(labels.annotators)
     tags = parse_tags(labels.classes)
     marked = tags_to_spans(given.tags, given.offsets, tags)
     begins, inside = _type_beliefs(given, tags)
@@ -122,24 +138,8 @@ def span_reliability(labels: CrowdLabels, beliefs: Beliefs, *, level: float = 0.
     return SpanReliability(f1=f1, low=low, high=high, n_marked=sum_by(given.annotator, size, count), n_true=n_true)
 
 
-def _lay_out(labels: CrowdLabels, beliefs: Beliefs) -> _Annotations:
-    """Arrange the labels by annotation; a sentence that one annotator tagged twice is included once."""
-    _, annotator, pair = labels.annotations()
-    order = np.lexsort((labels.unit, pair))
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = (np.diff(pair[order]) != 0) | (np.diff(labels.unit[order]) != 0)
-    order = order[first]
-    lengths = np.bincount(pair[order], minlength=len(annotator))
-    return _Annotations(
-        annotator=annotator,
-        offsets=np.concatenate([[0], np.cumsum(lengths)]),
-        tags=labels.label[order],
-        beliefs=beliefs[labels.unit[order]],
-    )
-
-
 def _type_beliefs(given: _Annotations, tags: TagSet) -> tuple[Floats, Floats]:
-    """Return begins[i, t] and inside[i, t]: that a span of type t begins at a token, and that one goes on there."""
+    """Return the probabilities that a span of type t begins at a token, begins[i, t], or continues, inside[i, t]."""
     n_tokens, n_types = len(given.tags), len(tags.types)
     begins, inside = np.zeros((n_tokens, n_types)), np.zeros((n_tokens, n_types))
     for k, (prefix, kind) in enumerate(zip(tags.prefix, tags.kind, strict=True)):
@@ -153,7 +153,7 @@ def _type_beliefs(given: _Annotations, tags: TagSet) -> tuple[Floats, Floats]:
 
 
 def _probability(marked: Spans, begins: Floats, inside: Floats, given: _Annotations) -> Floats:
-    """Return probability[e]: the least of that the span begins there, goes on to its end, and goes no further."""
+    """Return the probability of each span: the minimum over beginning here, continuing to its end, and ending there."""
     n_tokens = len(given.tags)
     ends = np.append(sequence_starts(n_tokens, given.offsets), True)  # past the last token of an annotation
     further = np.where(ends[marked.end], 0.0, inside[np.minimum(marked.end, n_tokens - 1), marked.kind])
@@ -166,7 +166,7 @@ def _probability(marked: Spans, begins: Floats, inside: Floats, given: _Annotati
 
 
 def _annotation_of(unit: Ints, given: _Annotations) -> Ints:
-    """Return the annotation that each laid-out token belongs to."""
+    """Return the annotation of each token."""
     return np.searchsorted(given.offsets, unit, side="right") - 1
 
 
@@ -175,11 +175,11 @@ LEVEL = 0.95
 
 
 def annotator_figures(labels: CrowdLabels, estimate: Estimate, level: float) -> pl.DataFrame:
-    """Return one row per annotator, in the order of the labels: `annotator_table` without the verdicts."""
+    """Return one row per annotator, in the order of the labels, with the figures of `annotator_table`."""
     size = len(labels.annotators)
     given = sum_by(labels.annotator, size, labels.weight)
-    belief = estimate.beliefs[labels.unit, labels.label]  # [n], how probable it is that the label is right
-    if labels.negated is not None:  # a partial label is right where the class is another
+    belief = estimate.beliefs[labels.unit, labels.label]  # [n], the probability that the label is right
+    if labels.negated is not None:  # a partial label is right if the class is another one
         belief = np.where(labels.negated, 1.0 - belief, belief)
     right = sum_by(labels.annotator, size, labels.weights * belief)
     low, high = credible_interval(right, given, level)
@@ -218,35 +218,30 @@ def informativeness(confusion: Floats) -> Floats:
 def _from_confusion(labels: CrowdLabels, estimate: Estimate) -> dict[str, object]:
     size, n_classes = len(labels.annotators), labels.n_classes
     if not n_classes or size * n_classes**2 > MOST_CELLS:
-        return {
-            "expected_accuracy": pl.Series([None] * size, dtype=pl.Float64),
-            "informativeness": pl.Series([None] * size, dtype=pl.Float64),
-            "confused_truth": pl.Series([None] * size, dtype=pl.String),
-            "confused_label": pl.Series([None] * size, dtype=pl.String),
-            "confused_count": pl.Series([None] * size, dtype=pl.Float64),
+        kinds = {
+            "expected_accuracy": pl.Float64,
+            "informativeness": pl.Float64,
+            "confused_truth": pl.String,
+            "confused_label": pl.String,
+            "confused_count": pl.Float64,
         }
+        return {name: pl.Series([None] * size, dtype=kind) for name, kind in kinds.items()}
     counts = tally(make_shards(labels, partial=True), estimate.beliefs).counts.transpose(0, 2, 1)
     smoothed = counts + HALF / n_classes
     confusion = smoothed / smoothed.sum(axis=2, keepdims=True)
     prior = estimate.beliefs[labels.labels_per_unit() > 0].mean(axis=0) if labels.n_labels else np.ones(n_classes)
-    truth, label, count = _most_confused(counts)
+    # The most frequent mistake (true class, given label) of each annotator
+    wrong = (counts * (1.0 - np.eye(n_classes))).reshape(size, -1)
+    best, count = wrong.argmax(axis=1), wrong.max(axis=1, initial=0.0)
     names = [str(name) for name in labels.classes]
+    truth, label = (
+        [names[k] if often > 0 else None for k, often in zip(classes, count, strict=True)]
+        for classes in (best // n_classes, best % n_classes)
+    )
     return {
         "expected_accuracy": np.diagonal(confusion, axis1=1, axis2=2) @ (prior / prior.sum()),
         "informativeness": informativeness(confusion),
-        "confused_truth": pl.Series(
-            [names[m] if c > 0 else None for m, c in zip(truth, count, strict=True)], dtype=pl.String
-        ),
-        "confused_label": pl.Series(
-            [names[n] if c > 0 else None for n, c in zip(label, count, strict=True)], dtype=pl.String
-        ),
+        "confused_truth": pl.Series(truth, dtype=pl.String),
+        "confused_label": pl.Series(label, dtype=pl.String),
         "confused_count": count,
     }
-
-
-def _most_confused(counts: Floats) -> tuple[Ints, Ints, Floats]:
-    """Return for each annotator the confusion (true class, given label) with the largest expected count."""
-    n_classes = counts.shape[1]
-    wrong = counts * (1.0 - np.eye(n_classes))
-    best = wrong.reshape(len(counts), -1).argmax(axis=1)
-    return best // n_classes, best % n_classes, wrong.reshape(len(counts), -1).max(axis=1, initial=0.0)

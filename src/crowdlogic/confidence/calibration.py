@@ -1,10 +1,12 @@
-"""Estimates with calibrated confidence: `infer_calibrated` is what every command and `crowdlogic.aggregate` call.
+"""Estimates with calibrated confidence. `infer_calibrated` is used by all commands and by `crowdlogic.aggregate`.
 
-The default pool is assessed as a whole (`assess`): near-copies are merged, the pool is fitted, gold is learnt from if
-there is enough, and summary figures are stated as ranges, or withheld where the labels show more sharing than public
-crowds. Any other method keeps its own answers. Random gold items (anchors) then say how many of these are wrong: each
-is predicted by fits that did not know it, and the sharpness of all beliefs is the one under which these predictions are
-most probable ([GUO17] temperature scaling).
+The default pool of methods is assessed by `assess`: near-copies are merged, the pool is fitted, and gold is used for
+learning if there is enough. Figures such as the number of wrong answers are given as ranges, or not at all if the
+labels show that annotators share more mistakes than in public crowds.
+
+All other methods keep their own answers. With gold items that were drawn at random, every gold item is predicted by
+fits without its truth. The number of mistakes among them determines the range, and the sharpness of all beliefs is the
+one that maximises the likelihood of the gold ([GUO17] temperature scaling).
 
 [GUO17] Guo, Pleiss, Sun and Weinberger, "On calibration of modern neural networks", 2017.
 Axes: i unit, j annotator, k class, n label row.
@@ -65,11 +67,11 @@ if TYPE_CHECKING:
 ENOUGH_ANCHORS = MIN_GOLD
 """Minimum number of random gold items for fitting the scale and the range."""
 FOLDS = 5
-"""Each gold item is predicted by a fit that knows only the other folds."""
+"""Number of folds; each gold item is predicted by a fit that only uses the gold of the other folds."""
 SEED = 0
 """Random seed of the folds."""
 WIDEST = 3.0
-"""Largest log sharpness, either way."""
+"""Maximum absolute value of the log sharpness."""
 
 
 def infer_calibrated(
@@ -86,12 +88,12 @@ def infer_calibrated(
 
     Args:
         method: The truth method, or its name.
-        labels: The labels, or the frame that holds them.
-        corpus: The items, for methods that read them.
+        labels: The labels, or a frame of labels.
+        corpus: The items, for methods that use them.
         fitting: Options of the fit. The pool learns from its anchors if there are enough.
         dependence: Dependence of labels on one item; None keeps the method's own posterior.
-        groups: groups[j], the same number for annotators who count once; for the pool only.
-        ordered: Whether the order of the classes means something; used when the pool learns from gold.
+        groups: groups[j], equal for annotators who count as one; only for the pool.
+        ordered: Whether the classes are ordered; used if the pool learns from gold.
     """
     method, labels = as_truth_method(method), as_labels(labels, "infer_calibrated")
     states = dependence is not None and not labels.is_sequential
@@ -105,14 +107,11 @@ def infer_calibrated(
         return infer_truth(method, labels, corpus, fitting=fitting)
     sampled = drawn_at_random(fitting.anchors)
     if pool is not None:
-        known = anchor_classes(labels, fitting.anchors)
-        random = anchor_classes(labels, sampled)
-        at_random = random != UNKNOWN if len(random) else np.zeros(labels.n_units, dtype=bool)
-        gold = known if len(known) else None
+        known, random = anchor_classes(labels, fitting.anchors), anchor_classes(labels, sampled)
         return assess(
             labels,
-            gold=gold,
-            random_gold=at_random,
+            gold=known if len(known) else None,
+            random_gold=random != UNKNOWN if len(random) else False,
             ordered=ordered,
             groups=groups,
             method=pool,
@@ -128,41 +127,38 @@ def infer_calibrated(
         truth = anchor_classes(labels, sampled)
         sharpness = fit_sharpness(predicted, truth, spread=dependence.sharpness_spread)
         estimate = sharpen(estimate, labels, fitting.anchors or {}, sharpness, checked=len(sampled))
-        return _with_checked_range(estimate, labels, fitting, predicted, truth)
+        # The exact interval of the number of mistakes, from those on gold items that the fits did not know
+        units = np.flatnonzero(truth != UNKNOWN)
+        is_wrong = (predicted[units].argmax(axis=1) != truth[units]).astype(np.float64)
+        remaining = int(np.count_nonzero(open_units(estimate, labels, fitting.anchors)))
+        if not labels.is_sequential:
+            low, high = checked_range(int(is_wrong.sum()), len(units), remaining)
+        else:
+            # The tags of a sentence are not independent, so a sentence counts as one observation
+            share, sentences = float(is_wrong.mean()), len(np.unique(labels.item_of_unit[units]))
+            ends = binomial_interval(share * sentences, sentences)
+            low, high = float(ends[0]) * remaining, float(ends[1]) * remaining
+        return _change_calibration(estimate, fewest_wrong=low, most_wrong=high, checked=len(sampled))
     if not labels.is_sequential and labels.negated is None:
         has_model = found.confusion is not None and found.calibration is None
         residuals = residual_agreement(labels, found.beliefs) if has_model else None
         sign = sharing_sign(labels, residuals, found.answer, found.beliefs)
-        if sign is not None and estimate.calibration is not None:
-            withheld = replace(estimate.calibration, fewest_wrong=None, most_wrong=None, unknown=sign)
-            return replace(estimate, calibration=withheld)
+        if sign is not None:
+            return _change_calibration(estimate, fewest_wrong=None, most_wrong=None, unknown=sign)
     return estimate
 
 
-def _with_checked_range(
-    estimate: Estimate, labels: CrowdLabels, fitting: Fitting, predicted: Beliefs, truth: Ints
-) -> Estimate:
-    """Return the estimate with the exact interval of the mistakes on gold items that the fits did not know."""
+def _change_calibration(estimate: Estimate, **changes: Any) -> Estimate:
+    """Return the estimate with a changed calibration."""
     if estimate.calibration is None:
         return estimate
-    units = np.flatnonzero(truth != UNKNOWN)
-    is_wrong = (predicted[units].argmax(axis=1) != truth[units]).astype(np.float64)
-    remaining = int(np.count_nonzero(open_units(estimate, labels, fitting.anchors)))
-    if not labels.is_sequential:
-        low, high = checked_range(int(is_wrong.sum()), len(units), remaining)
-    else:
-        # The tags of a sentence are not independent, so a sentence counts as one observation
-        share, sentences = float(is_wrong.mean()), len(np.unique(labels.item_of_unit[units]))
-        ends = binomial_interval(share * sentences, sentences)
-        low, high = float(ends[0]) * remaining, float(ends[1]) * remaining
-    calibration = replace(estimate.calibration, fewest_wrong=low, most_wrong=high, checked=estimate.calibration.anchors)
-    return replace(estimate, calibration=calibration)
+    return replace(estimate, calibration=replace(estimate.calibration, **changes))
 
 
 def predict_anchors(
     method: TruthMethod, labels: CrowdLabels, corpus: Corpus | None, *, fitting: Fitting, dependence: Dependence
 ) -> Beliefs:
-    """Return q[i, k] of every unit whose truth is known, stated by a fit that does not know it; uniform elsewhere."""
+    """Return calibrated q[i, k] of every unit with known truth, by a fit without this truth; uniform elsewhere."""
     anchors = list((fitting.anchors or {}).items())
     order = np.random.default_rng(SEED).permutation(len(anchors))
     predicted = np.full((labels.n_units, labels.n_classes), 1.0 / max(labels.n_classes, 1))
@@ -171,14 +167,14 @@ def predict_anchors(
         others = {item: truth for item, truth in anchors if item not in left_out}
         hidden = np.flatnonzero(anchor_classes(labels, left_out) != UNKNOWN)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the whole fit has warned already
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the fit with all anchors has already warned
             found = method.infer(labels, corpus, fitting=Fitting(anchors=others, threads=fitting.threads))
         predicted[hidden] = state_confidence(labels, found, dependence=dependence, anchors=others).beliefs[hidden]
     return predicted
 
 
 def fit_sharpness(beliefs: Beliefs, gold: Ints, *, spread: float) -> float:
-    """Return the sharpness under which the known truths are most probable, its logarithm drawn to 0 by a normal prior.
+    """Return the sharpness that maximises the likelihood of the known truths, with a normal prior on its logarithm.
 
     Args:
         beliefs: q[i, k].
@@ -200,24 +196,24 @@ def fit_sharpness(beliefs: Beliefs, gold: Ints, *, spread: float) -> float:
 def sharpen(
     estimate: Estimate, labels: CrowdLabels, anchors: Mapping[Any, Any], sharpness: float, *, checked: int | None = None
 ) -> Estimate:
-    """Return the estimate with its stated beliefs made sharper (or flatter); known truths stay certain.
+    """Return the estimate with sharpened (or flattened) calibrated beliefs; known truths stay certain.
 
     Args:
-        estimate: An estimate with a calibration.
+        estimate: A calibrated estimate.
         labels: Its labels.
         anchors: item -> true class of every item whose truth is known.
         sharpness: Factor of the log beliefs.
-        checked: Number of anchors that the sharpness was fitted to; None for all.
+        checked: Number of anchors to which the sharpness was fitted; None for all.
     """
     calibration = estimate.calibration
     if calibration is None:
         return estimate
     beliefs = keep_known(temper(estimate.beliefs, sharpness), labels, anchors)
-    rests_on = len(anchors) if checked is None else checked
-    return replace(estimate, beliefs=beliefs, calibration=replace(calibration, sharpness=sharpness, anchors=rests_on))
+    fitted_to = len(anchors) if checked is None else checked
+    return replace(estimate, beliefs=beliefs, calibration=replace(calibration, sharpness=sharpness, anchors=fitted_to))
 
 
-# The assessment of labels by the pool: answers, expected accuracy and signs of shared mistakes.
+# Assessment of labels by the pool: answers, expected accuracy, and signs that annotators share mistakes.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -225,13 +221,14 @@ class Assessment:
     """Answers and their estimated quality.
 
     Attributes:
-        estimate: Beliefs and answers of all units. Gold items have their gold answer. Its calibration holds the range
-            of wrong answers and the effective number of votes.
+        estimate: Beliefs and answers of all units. Gold items have their gold answer. The calibration contains the
+            range of the number of wrong answers and the effective number of votes.
         similarity: Annotators with similar answers; near-copies were merged.
-        reliability: reliability[j], the share of right labels of each annotator by `estimate`.
-        doubtful: The answered units without gold, the least confident first.
-        first: For 50, 100 and 200 of these: which share of the mistakes they contain, at either end.
-        learnt: Weights fitted to gold; None without gold, or with too little.
+        reliability: reliability[j], the share of right labels of each annotator according to `estimate`.
+        doubtful: The answered units without gold, least confident first.
+        first: For the first 50, 100 and 200 doubtful units: the share of all mistakes that they contain, at both ends
+            of the range.
+        learnt: Weights fitted to gold; None without gold, or with too little of it.
         gold_note: Reason why gold was not used; None if it was used, or if there is none.
     """
 
@@ -245,7 +242,7 @@ class Assessment:
 
     @property
     def calibration(self) -> Calibration:
-        """Basis of the figures."""
+        """Calibration of the estimate."""
         found = self.estimate.calibration
         if found is None:
             raise DataError("The estimate of an assessment is calibrated; this one is not.")
@@ -253,13 +250,13 @@ class Assessment:
 
     @property
     def mistakes(self) -> tuple[float, float] | None:
-        """The fewest and the most wrong answers without gold; None if that cannot be estimated."""
+        """The fewest and the most wrong answers among items without gold; None if they cannot be estimated."""
         low, high = self.calibration.fewest_wrong, self.calibration.most_wrong
         return None if low is None or high is None else (low, high)
 
     @property
     def reliability_range(self) -> tuple[Floats, Floats]:
-        """low[j] and high[j] of the reliability of each annotator."""
+        """Lower and upper end of the reliability of each annotator, low[j] and high[j]."""
         return self.estimate.parameters[LOW], self.estimate.parameters[HIGH]
 
 
@@ -271,10 +268,10 @@ class Unsupervised:
         similarity: Annotators with similar answers.
         merged: The labels with near-copies merged.
         members: Beliefs of the members of the pool.
-        estimate: The pool, with the annotators of the original labels.
-        residuals: Excess agreement of pairs of annotators over independent errors.
-        sign: A sign that errors are shared more than in any public crowd, in words, or None.
-        taught: Result of `members_to_weigh`, if gold is used repeatedly; empty to compute it when needed.
+        estimate: Estimate of the pool, with the annotators of the original labels.
+        residuals: Agreement of pairs of annotators beyond that expected from independent errors.
+        sign: Description of a sign that annotators share more mistakes than in any public crowd; None without one.
+        taught: Result of `members_to_weigh`, if gold is used repeatedly; empty to compute it if needed.
     """
 
     similarity: Similarity
@@ -298,8 +295,8 @@ def fit_without_gold(
 
     Args:
         labels: The labels of single items.
-        groups: groups[j], the same number for annotators who are known to count once, beside near-copies found here.
-        method: The pool; the default one if not given.
+        groups: groups[j], equal for annotators who count as one, in addition to the near-copies that are found.
+        method: The pool; None for the default pool.
         fitting: Options of the fits.
         seed: Random seed.
     """
@@ -324,16 +321,16 @@ def fit_without_gold(
 
 
 def members_to_weigh(fit: Unsupervised, *, seed: int = 0) -> tuple[Beliefs, ...]:
-    """Return what gold teaches to weigh: votes, MACE, the pool, CATD and EBCC.
+    """Return the beliefs that are weighted with the help of gold: those of votes, MACE, the pool, CATD and EBCC.
 
-    Dawid-Skene is in the pool, and a special case of EBCC. Its own beliefs are too certain to be added up with others.
+    Dawid-Skene is a member of the pool, and a special case of EBCC. Its own beliefs are too extreme to be added.
     """
     from crowdlogic.confidence.learning_from_gold import subtype_beliefs
     from crowdlogic.truth.ebcc import EBCC
     from crowdlogic.truth.weighting import CATD
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # one opinion among several
+        warnings.simplefilter("ignore", ConvergenceWarning)  # CATD is only one of several members
         catd = CATD().infer(fit.merged).beliefs
     known = (fit.members.vote.posterior, fit.members.mace.posterior, fit.estimate.beliefs, catd)
     if len(fit.merged.annotators) * EBCC().subtypes * fit.merged.n_classes**2 > MOST_CELLS:
@@ -354,19 +351,19 @@ def assess(
     fitting: Fitting = DEFAULT_FIT,
     seed: int = 0,
 ) -> Assessment:
-    """Answer the items and say what is known about the answers.
+    """Answer the items, and estimate how many answers are wrong.
 
     Args:
         labels: The labels of single items.
-        fit: Result of `fit_without_gold` for these labels, if available; groups, method and fitting are then not used.
-        gold: gold[i], the true class of each unit, UNKNOWN where it is not known.
-        random_gold: Whether the gold items, or which units, were drawn at random; others are learnt from, but say
-            nothing about how many answers are wrong.
-        scores: score[n] of each label row, if annotators gave scores that are finer than the classes.
-        ordered: Whether the order of the classes means something.
-        groups: groups[j], the same number for annotators who are known to count once, beside near-copies found here.
-        method: The pool; the default one if not given.
-        fitting: Options of the fits; its anchors are used if there is too little gold to learn from.
+        fit: Result of `fit_without_gold` for these labels, if available; groups, method and fitting are then ignored.
+        gold: gold[i], the true class of each unit, UNKNOWN if unknown.
+        random_gold: Whether the gold items (or which units) were drawn at random. Other gold items are used for
+            learning, but not for estimating how many answers are wrong.
+        scores: score[n] of each label, if annotators gave scores that are finer than the classes.
+        ordered: Whether the classes are ordered.
+        groups: See `fit_without_gold`.
+        method: See `fit_without_gold`.
+        fitting: Options of the fits. Their anchors are used if there is too little gold for learning.
         seed: Random seed.
     """
     gold = np.full(labels.n_units, UNKNOWN) if gold is None else np.asarray(gold)
@@ -378,7 +375,7 @@ def assess(
         note = gold_problem(gold, labels.n_classes)
         learns = note is None
     if learns:
-        fitting = replace(fitting, anchors=None)  # what is weighed by gold must not have seen it
+        fitting = replace(fitting, anchors=None)  # members that are weighted by gold must be fitted without it
     fit = fit or fit_without_gold(labels, groups=groups, method=method, fitting=fitting, seed=seed)
     estimate = fit.estimate
     independent = independent_posterior(fit.members, fit.merged.votes())
@@ -387,14 +384,15 @@ def assess(
         taught = fit.taught or members_to_weigh(fit, seed=seed)
         learnt = learn_from_gold(labels, gold, taught, scores=scores, ordered=ordered, seed=seed)
 
-    # Answers: gold where it is known, else learnt, else the pool's
+    # Answers: gold if known, otherwise those learnt from gold, otherwise those of the pool
     beliefs, answer = np.array(estimate.beliefs if learnt is None else learnt.beliefs), np.array(estimate.answer)
     if learnt is not None:
         answered = answer != NO_ANSWER
         answer[answered] = beliefs.argmax(axis=1)[answered]
     beliefs[known], answer[known] = np.eye(labels.n_classes)[gold[known]], gold[known]
 
-    # The range of wrong answers: exact with random gold, else by the labels, unless they show more sharing than crowds
+    # The range of the number of wrong answers: exact with random gold; otherwise from the labels, unless they show that
+    # annotators share more mistakes than in public crowds
     open_units = np.flatnonzero(~known & (answer != NO_ANSWER))
     order = open_units[order_by_doubt(beliefs[open_units])]
     n_labels = fit.merged.votes().sum(axis=1)
@@ -404,12 +402,10 @@ def assess(
     calibration = replace(calibration, effective_votes=fit.residuals.effective_votes)
     if learnt is not None and len(sampled) >= MIN_GOLD:
         is_sampled = np.isin(learnt.gold, sampled)
-        mistakes = int(np.count_nonzero(learnt.is_wrong[is_sampled]))
-        low, high = checked_range(mistakes, len(sampled), len(open_units))
-        size = len(sampled)
+        mistakes, size = int(np.count_nonzero(learnt.is_wrong[is_sampled])), len(sampled)
+        low, high = checked_range(mistakes, size, len(open_units))
         calibration = replace(calibration, fewest_wrong=low, most_wrong=high, anchors=size, checked=size)
-        learnt_wrong = 1.0 - beliefs[order].max(axis=1, initial=0.0)
-        wrong = np.stack([learnt_wrong, learnt_wrong], axis=1)
+        wrong = np.tile(1.0 - beliefs[order].max(axis=1, initial=0.0)[:, None], (1, 2))
         ends: tuple[Beliefs, ...] = (beliefs,)
     else:
         calibration = with_range(calibration, wrong)
@@ -435,7 +431,7 @@ def assess(
 
 
 def _join(first: Ints, second: Ints) -> Ints:
-    """Return groups that are connected by either of two groupings."""
+    """Return groups of annotators who are connected through either of two groupings."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -449,16 +445,16 @@ def _join(first: Ints, second: Ints) -> Ints:
     return connected_components(graph, directed=False)[1][:size]
 
 
-# Which answers are confident enough, and which items should be labelled again.
+# Answers that are confident enough, and items that should be labelled again.
 
 
 def mistakes_by_rank(labels: CrowdLabels, estimate: Estimate) -> list[tuple[int, float, float]]:
-    """Return which share of the mistakes the 50, 100 and 200 most doubtful answers contain, at either end of the range.
+    """Return the share of all mistakes among the 50, 100 and 200 most doubtful answers, at both ends of the range.
 
-    Empty for tags, for estimates without a calibration and for few answers.
+    The result is empty for tags, for estimates without a calibration and for few answers.
 
     Args:
-        labels: The labels that the estimate was made from.
+        labels: The labels from which the estimate was computed.
         estimate: A calibrated estimate.
     """
     scale = estimate.calibration
@@ -467,7 +463,7 @@ def mistakes_by_rank(labels: CrowdLabels, estimate: Estimate) -> list[tuple[int,
     open_answers = np.flatnonzero(estimate.answered & ~(estimate.confidence >= 1.0))
     order = open_answers[np.argsort(estimate.confidence[open_answers], kind="stable")]
     q = estimate.beliefs[order]
-    if scale.checked:  # learnt from gold: one scale
+    if scale.checked:  # learnt from gold: both ends are equal
         return mistakes_in_first(np.tile(1.0 - estimate.confidence[order][:, None], (1, 2)))
     n = labels.votes()[order].sum(axis=1)
     own = independent_beliefs(q, n, scale)
@@ -475,21 +471,21 @@ def mistakes_by_rank(labels: CrowdLabels, estimate: Estimate) -> list[tuple[int,
 
 
 def independent_beliefs(q: Beliefs, n: Floats | Ints, scale: Calibration) -> Beliefs:
-    """Return the posterior of independent annotators: stated beliefs without the doubt, their evidence undivided.
+    """Return the posterior for independent annotators, by undoing the calibration of beliefs.
 
     Args:
         q: q[i, k], the calibrated beliefs.
         n: n[i], the number of labels of each unit.
-        scale: What they were stated by.
+        scale: The calibration.
     """
     own = np.maximum(q - scale.doubt / max(q.shape[1], 1), MIN_BELIEF)
     return temper(own / own.sum(axis=1, keepdims=True), design_effect(n, scale.correlation) / scale.sharpness)
 
 
 def split_by_confidence(estimate: Estimate, minimum: float) -> tuple[Ints, Ints]:
-    """Return the items whose confidence is at least `minimum`, and the others: less confident, or without an answer.
+    """Return the items whose confidence is at least `minimum`, and all other items, with or without an answer.
 
-    A sentence is as confident as its least confident token.
+    The confidence of a sentence is that of its least confident token.
     """
     if not 0 <= minimum <= 1:
         raise OptionError(f"The minimum confidence must be between 0 and 1, got {minimum}.")
@@ -501,17 +497,14 @@ def split_by_confidence(estimate: Estimate, minimum: float) -> tuple[Ints, Ints]
 
 
 def take_items(estimate: Estimate, items: Ints) -> Estimate:
-    """Return the part of an estimate that is about some items, in the given order; annotators stay."""
-    if estimate.calibration is not None:  # the range is about all items
-        estimate = replace(estimate, calibration=replace(estimate.calibration, fewest_wrong=None, most_wrong=None))
-    if estimate.offsets is None:
-        return replace(
-            estimate, beliefs=estimate.beliefs[items], answer=estimate.answer[items], items=estimate.items.gather(items)
-        )
-    lengths = np.diff(estimate.offsets)[items]
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    # The units of the sequences taken, in order: the old first unit of each, and the position within it
-    units = np.repeat(estimate.offsets[:-1][items] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    """Return the estimate of some items, in the given order; the annotators are unchanged."""
+    estimate = _change_calibration(estimate, fewest_wrong=None, most_wrong=None)  # the range refers to all items
+    units, offsets = items, None
+    if estimate.offsets is not None:
+        lengths = np.diff(estimate.offsets)[items]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        # The units of the chosen sequences, in order: the old first unit of each, and the position within it
+        units = np.repeat(estimate.offsets[:-1][items] - offsets[:-1], lengths) + np.arange(offsets[-1])
     return replace(
         estimate,
         beliefs=estimate.beliefs[units],

@@ -1,10 +1,10 @@
 """Number of wrong answers of an estimate, as a range; and signs that an estimate is unreliable.
 
-Labels alone do not reveal how strongly annotators' errors are correlated, so figures on all answers span from
-independent errors to errors that all labels of an item share (`truth.dependence`). Panels of language-model judges and
-labelling functions can share more than that. Some of it shows in the labels (`sharing_sign`); then no range is given,
-`low` and `high` are NaN, and only gold decides. With gold drawn at random, the interval is the exact binomial one
-([CP34]) of the mistakes on gold items, each answered without its own gold.
+Labels alone do not reveal how strongly annotators' errors are correlated. A range therefore begins at independent
+errors and ends at errors that all labels of an item share (`truth.dependence`). Panels of language-model judges and
+labelling functions can share even more mistakes. If the labels show signs of this (`sharing_sign`), no range is given,
+and `low` and `high` are NaN: only gold could help. With gold drawn at random, the range is the exact interval of the
+mistakes on gold items, each answered without its own gold ([CP34]).
 
 [CP34] Clopper and Pearson, "The use of confidence or fiducial limits", 1934.
 Axes: i unit, j annotator, k class, m true class, n label row.
@@ -90,7 +90,8 @@ def expected_accuracy(estimate: Estimate) -> ExpectedAccuracy | None:
             f"method's own posterior. Use crowdlogic.aggregate(labels, method) in place of method.infer(labels), or "
             f"crowdlogic.truth.state_confidence(labels, estimate)."
         )
-    confidence = _uncertain(estimate)
+    confidence = estimate.confidence[estimate.answered]
+    confidence = confidence[confidence < 1.0]  # the truth of all other answers is known
     if not len(confidence):
         return None
     return accuracy_range(float(confidence.mean()), n=len(confidence), calibration=estimate.calibration)
@@ -151,17 +152,11 @@ def describe_source(calibration: Calibration) -> str:
     return f"if your annotators share mistakes as those of {calibration.source} do"
 
 
-def _uncertain(estimate: Estimate) -> Floats:
-    """Return the confidence of every answer whose truth is unknown."""
-    confidence = estimate.confidence[estimate.answered]
-    return confidence[confidence < 1.0]
-
-
 # The ends of ranges: exact intervals by gold, reliability of annotators, mistakes among the most doubtful answers.
 
 LEVEL = 0.98
-"""Level of the exact intervals: nominally more than 95 %, because gold items are predicted by fits that know only four
-fifths of the gold, and because a set is one draw among many."""
+"""Level of the exact intervals. It is above 95 %, because each gold item is predicted by a fit with only four fifths of
+the gold, and because a data set is a single sample."""
 MIN_GOLD = 20
 """Minimum number of gold items for fitting weights."""
 LOW, HIGH, GROUP = "reliability_low", "reliability_high", "near_copies"
@@ -216,7 +211,7 @@ def binomial_interval(count: Floats | float, n: Floats | float, *, level: float 
 
 
 def reliability_ranges(labels: CrowdLabels, ends: tuple[Beliefs, ...], *, gold_items: int = 0) -> tuple[Floats, Floats]:
-    """Return low[j] and high[j] of the share of right labels of each annotator; NaN for annotators without labels.
+    """Return the range low[j] to high[j] of the share of right labels of each annotator; NaN without labels.
 
     Args:
         labels: The labels.
@@ -241,16 +236,16 @@ def reliability_ranges(labels: CrowdLabels, ends: tuple[Beliefs, ...], *, gold_i
 
 
 def order_by_doubt(beliefs: Beliefs) -> Ints:
-    """Return the units, the least confident first."""
+    """Return the units in the order of their confidence, least confident first."""
     return np.argsort(beliefs.max(axis=1, initial=0.0), kind="stable")
 
 
 def mistakes_in_first(wrong: Floats, *, first: tuple[int, ...] = (50, 100, 200)) -> list[tuple[int, float, float]]:
-    """Return, for each number of items to check, the share of all mistakes that they contain, at either end.
+    """Return the share of all mistakes among the first items to check, at both ends of the range.
 
     Args:
         wrong: wrong[i, e] of the answers in the order of checking, from `probability_wrong`.
-        first: Numbers of items.
+        first: Numbers of items to check.
     """
     shares = np.cumsum(wrong, axis=0) / np.maximum(wrong.sum(axis=0), 1e-12)
     return [(size, *map(float, shares[size - 1])) for size in first if size < len(wrong)]  # type: ignore[misc]
@@ -259,24 +254,24 @@ def mistakes_in_first(wrong: Floats, *, first: tuple[int, ...] = (50, 100, 200))
 # Signs that errors are shared more than in any public crowd.
 
 MOST_RESIDUAL = 0.1
-"""Share of the pairs of annotators who agree significantly more than Dawid-Skene explains; up to 0.03 in crowds."""
+"""Maximum share of pairs of annotators who agree significantly more than Dawid-Skene explains; 0.03 in crowds."""
 RESIDUAL_Z = 3.0
 """Number of standard errors that count as significant."""
 MOST_DISAGREEMENT = 0.15
-"""Share of the items on which Dawid-Skene and the pool disagree, above that of any public crowd."""
+"""Maximum share of items on which Dawid-Skene and the pool disagree, more than in any public crowd."""
 MOST_ANNOTATORS = 300
-"""Maximum number of annotators whose pairs are compared; the most active ones."""
+"""Maximum number of annotators whose pairs are compared: those with the most labels."""
 MOST_CONSTANT = 0.5
-"""Share of the labels by annotators who give one class only; labelling functions do."""
+"""Maximum share of labels by annotators who only give one class, as labelling functions do."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Residuals:
-    """Excess agreement of pairs of annotators over a model of independent annotators.
+    """Agreement of pairs of annotators beyond that expected from independent annotators.
 
     Attributes:
-        share: Share of the pairs who agree significantly more.
-        effective_votes: Number of independent votes with the same information.
+        share: Share of the pairs who agree significantly more than expected.
+        effective_votes: Number of independent votes with the same information as all votes of an item.
         pairs: Number of pairs with enough items in common.
     """
 
@@ -288,12 +283,12 @@ class Residuals:
 def residual_agreement(labels: CrowdLabels, dawid_skene: Beliefs, *, seed: int = 0) -> Residuals:
     """Compare how often annotators agree in pairs with what Dawid-Skene expects (bivariate residuals).
 
-    With independent errors the confusion matrices explain all pairwise agreement. Near-copies should be merged before.
+    If errors are independent, the confusion matrices explain all agreement. Near-copies should be merged before.
 
     Args:
         labels: The labels, near-copies merged.
         dawid_skene: q[i, k] of Dawid-Skene.
-        seed: Random seed of the items looked at, if there are very many.
+        seed: Random seed of the sample of items, if there are very many.
     """
     from scipy import sparse
 
@@ -330,7 +325,7 @@ def residual_agreement(labels: CrowdLabels, dawid_skene: Beliefs, *, seed: int =
     excess = (by_class.T @ by_class).toarray()[a, b] / n - e
     error = np.sqrt(np.maximum(e * (1.0 - e), 1e-6) / n)
     shared = np.zeros(size)
-    # excess as a share of what is possible; what may be noise is left out
+    # excess as a share of the possible excess, without the part that may be noise
     correlation = np.clip(excess - error, 0.0, None) / (1.0 - e)
     np.add.at(shared, a, correlation)
     np.add.at(shared, b, correlation)
@@ -339,12 +334,12 @@ def residual_agreement(labels: CrowdLabels, dawid_skene: Beliefs, *, seed: int =
 
 
 def sharing_sign(labels: CrowdLabels, residuals: Residuals | None, answer: Ints, dawid_skene: Beliefs) -> str | None:
-    """Return a sign that errors are shared more than in any public crowd, in words, or None.
+    """Return a description of a sign that annotators share more mistakes than in any public crowd; None without one.
 
     Args:
         labels: The labels.
-        residuals: Excess agreement of pairs of annotators over Dawid-Skene; None if unknown.
-        answer: answer[i], the classes chosen.
+        residuals: Agreement of pairs of annotators beyond that expected by Dawid-Skene; None if unknown.
+        answer: answer[i], the chosen classes.
         dawid_skene: q[i, k] of Dawid-Skene.
     """
     size = len(labels.annotators) * labels.n_classes
@@ -361,51 +356,41 @@ def sharing_sign(labels: CrowdLabels, residuals: Residuals | None, answer: Ints,
     return None
 
 
-# Signs that a method went astray: collapsed answers, and annotators that are taken to be adversarial.
+# Signs that a fit failed: all answers are of one class, or many annotators are treated as adversaries.
 
 FEW_ITEMS = 20
 """Minimum number of answers for these checks."""
 NOTABLE = 0.1
-"""Minimum share of the votes at which a class should be an answer somewhere."""
+"""Minimum share of the votes for a class that should be the answer of some item."""
 MANY_BACKWARDS = 0.25
-"""Minimum share of labels by annotators taken to be adversarial for a warning."""
+"""Minimum share of labels by annotators who are treated as adversaries, for a warning."""
 
 
 def warning_signs(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
-    """Yield one sentence for every sign that the estimate should not be relied on."""
-    if labels.n_classes > 1 and np.count_nonzero(estimate.answered) >= FEW_ITEMS:
-        yield from _collapse(labels, estimate)
-        yield from _backwards(labels, estimate)
-
-
-def _collapse(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
-    """Yield all answers of one class, where the votes have others."""
+    """Yield one sentence for every sign that the estimate is unreliable."""
+    if labels.n_classes < 2 or np.count_nonzero(estimate.answered) < FEW_ITEMS:
+        return
     chosen = np.flatnonzero(np.bincount(estimate.answer[estimate.answered]))
-    if len(chosen) > 1:
-        return
-    won = best_classes(labels.votes())[estimate.answered]
-    # shares[k], how many units a vote would give to each class, ties in parts
-    shares = (won / won.sum(axis=1, keepdims=True)).mean(axis=0) if len(won) else np.zeros(labels.n_classes)
-    if np.delete(shares, chosen).max(initial=0.0) >= NOTABLE:
-        other = int(np.argmax(np.where(np.arange(len(shares)) == chosen[0], -1.0, shares)))
-        yield (
-            f"{estimate.method} has collapsed: its answer is {str(labels.classes[int(chosen[0])])!r} everywhere, "
-            f"while most votes are for {str(labels.classes[other])!r} on {percent(float(shares[other]))} of the "
-            f"items. Use another method."
-        )
-
-
-def _backwards(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
-    """Yield annotators whose labels count against what they say."""
-    if estimate.confusion is None:
-        return
-    right = np.diagonal(estimate.confusion, axis1=1, axis2=2)
-    prior = np.full(labels.n_classes, 1.0 / labels.n_classes) if estimate.prior is None else estimate.prior
-    backwards = right @ prior < (prior**2).sum() - 0.1  # less accurate than guessing by the prior
-    given = labels.labels_per_annotator()
-    share = given[backwards].sum() / given.sum()
-    if share > MANY_BACKWARDS:
-        yield (
-            f"{estimate.method} inverts {percent(float(share))} of the labels, as if their annotators "
-            f"({int(backwards.sum()):,} of {len(given):,}) were wrong on purpose. Compare --methods all."
-        )
+    if len(chosen) == 1:
+        # All answers are of one class. shares[k], the share of units on which class k has the most votes, ties in parts
+        won = best_classes(labels.votes())[estimate.answered]
+        shares = (won / won.sum(axis=1, keepdims=True)).mean(axis=0)
+        if np.delete(shares, chosen).max(initial=0.0) >= NOTABLE:
+            other = int(np.argmax(np.where(np.arange(len(shares)) == chosen[0], -1.0, shares)))
+            yield (
+                f"{estimate.method} has collapsed: its answer is {str(labels.classes[int(chosen[0])])!r} everywhere, "
+                f"while most votes are for {str(labels.classes[other])!r} on {percent(float(shares[other]))} of the "
+                f"items. Use another method."
+            )
+    if estimate.confusion is not None:
+        # Annotators who are less accurate than guessing by the prior: their labels count against the class they name
+        right = np.diagonal(estimate.confusion, axis1=1, axis2=2)
+        prior = np.full(labels.n_classes, 1.0 / labels.n_classes) if estimate.prior is None else estimate.prior
+        backwards = right @ prior < (prior**2).sum() - 0.1
+        given = labels.labels_per_annotator()
+        share = given[backwards].sum() / given.sum()
+        if share > MANY_BACKWARDS:
+            yield (
+                f"{estimate.method} inverts {percent(float(share))} of the labels, as if their annotators "
+                f"({int(backwards.sum()):,} of {len(given):,}) were wrong on purpose. Compare --methods all."
+            )

@@ -1,17 +1,24 @@
 """Learning from gold: weights of truth methods, annotators and scores, fitted to gold items.
 
-Truth methods that know no gold give beliefs `member[i, k]`. With some gold items, a softmax regression learns from them
+Truth methods that do not use gold give beliefs `member[i, k]`. A softmax regression on some gold items learns how to
+combine them,
 
     log q[i, k] = sum_m a[m] log member_m[i, k] + b[k] + sum over the labels of i of w[annotator, label, k]
                   + (scores of i) v x (position of k)                                   up to a constant of each item
 
-by maximum a posteriori. The prior expects the members to be about equally good and everything else to be zero, so with
-little gold the answer is close to the members' pool, and it moves away smoothly as gold accumulates. How far
-annotators may count for themselves (the scale of the priors of w and v) is not known in advance: several scales are
-fitted, and their posteriors averaged with weights from their held-out likelihood ([YCS18], stacking by
-cross-validation, in its pseudo-Bayesian form).
+by maximum a posteriori. According to the prior, all members are about equally good and all other weights are near zero.
+So with little gold, the answers are close to those of the members' pool, and more gold changes them gradually. The best
+scale of the priors of w and v, which limits the weights of single annotators, is not known in advance: several scales
+are fitted, and their posteriors are averaged with weights from their held-out likelihood ([YCS18], the pseudo-Bayesian
+form of stacking by cross-validation).
 
-Numeric scores of judges, which may be finer than the classes, enter as normal scores ([BLOM58]) per annotator, alone
+Numeric scores of judges, which may be finer than the classes, are converted to normal scores ([BLOM58]) of each
+annotator. They are used directly, and through the consensus of a one-factor model with missing values.
+
+No array has the size items x annotators: the labels are a sparse matrix, and at most MAX_RANK directions of those of
+the gold items are fitted.
+
+[BLOM58]) per annotator, alone
 and as the consensus of a one-factor model with missing values.
 
 Nothing here is items x annotators: the labels are a sparse matrix, and of the gold items at most MAX_RANK directions
@@ -27,10 +34,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from scipy import sparse
 
 from crowdlogic.annotators.label_sums import Q
@@ -44,22 +52,21 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 FOLDS = 5
 FLOOR = 0.03
-"""Share of uniform belief mixed into a member before its logarithm is taken, so that no member can veto a class."""
+"""Share of uniform belief mixed into a member before taking its logarithm, so that no member can exclude a class."""
 MEMBER_WEIGHT, MEMBER_PRECISION = 1.2, 8.0
 """Prior of the weights a: their sum (in units of each member's spread), and the precision of each."""
 CONSENSUS_WEIGHT, CONSENSUS_PRECISION = 0.7, 4.0
 """Prior of the weight of the consensus of the scores."""
 BIAS_PRECISION = 2.0
 TEMPERATURE = 8.0
-"""Held-out log likelihoods are divided by it before they become weights. Those of one sample of gold differ by chance
-about as much as the scales do, so that all but clearly worse scales count."""
+"""Divisor of held-out log likelihoods before they become weights. In a single sample of gold, they differ by chance
+about as much as between scales, so only clearly worse scales should lose their weight."""
 LABEL_SCALES = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Prior standard deviations of w, without scores."""
 MAX_RANK = 300
-"""Maximum number of directions of the labels of gold items that are fitted; only crowds of many annotators have
-more."""
+"""Maximum number of fitted directions of the labels of gold items. Only crowds with many annotators have more."""
 MAX_FITTED = 50_000
-"""Maximum number of labels that EBCC is fitted to."""
+"""Maximum number of labels to which EBCC is fitted."""
 MAX_COMPARED = 2_000
 """Maximum number of gold items for comparing scales."""
 
@@ -70,9 +77,9 @@ class LearntFromGold:
 
     Attributes:
         beliefs: q[i, k] of every unit. Gold items are predicted like any other; the caller may fix them.
-        held_out: q[g, k] of the gold items in the order of `gold`, each predicted by fits that did not see it.
-        gold: The units of the gold items, ascending.
-        truth: truth[g], their classes.
+        held_out: q[g, k] of the gold items in the order of `gold`, each predicted by fits without it.
+        gold: The units of the gold items, in ascending order.
+        truth: truth[g], the classes of the gold items.
     """
 
     beliefs: Beliefs
@@ -82,20 +89,20 @@ class LearntFromGold:
 
     @property
     def is_wrong(self) -> Bools:
-        """is_wrong[g], whether a gold item is answered wrongly by fits that did not see it."""
+        """is_wrong[g], whether the answer for a gold item by fits without it is wrong."""
         return np.asarray(self.held_out.argmax(axis=1) != self.truth)
 
     @property
     def mistakes(self) -> int:
-        """Number of gold items that are answered wrongly by fits without them."""
+        """Number of gold items whose answer by fits without them is wrong."""
         return int(np.count_nonzero(self.is_wrong))
 
 
 def gold_problem(gold: Ints, n_classes: int) -> str | None:
-    """Return why gold cannot be learnt from, in a sentence, or None if it can.
+    """Return a sentence on why it is not possible to learn from the gold; None if it is possible.
 
     Args:
-        gold: gold[i], the true class of each unit, UNKNOWN where it is not known.
+        gold: gold[i], the true class of each unit, UNKNOWN if unknown.
         n_classes: Number of classes.
     """
     known = gold[gold != UNKNOWN]
@@ -125,10 +132,10 @@ def learn_from_gold(
 
     Args:
         labels: The labels.
-        gold: gold[i], the true class of each unit, UNKNOWN where it is not known.
-        members: Beliefs q[i, k] of truth methods that did not see the gold.
-        scores: score[n] of each label row, if annotators gave scores that are finer than the classes.
-        ordered: Whether the order of the classes means something; labels then count as scores, too.
+        gold: gold[i], the true class of each unit, UNKNOWN if unknown.
+        members: Beliefs q[i, k] of truth methods that were fitted without gold.
+        scores: score[n] of each label, if annotators gave scores that are finer than the classes.
+        ordered: Whether the classes are ordered; labels are then used as scores, too.
         seed: Random seed of the folds.
     """
     require_whole_labels(labels, "learning from gold")
@@ -141,10 +148,14 @@ def learn_from_gold(
         scores = labels.label.astype(np.float64)
     inputs = _Inputs.build(labels, members, scores)
 
-    # Compare the scales: log_likelihood[c, fold], and what each predicts of the gold items that its fits did not see
+    # Compare the scales: log_likelihood[c, fold], and the predictions of each for the gold items of the held-out fold
     candidates = SCORE_CANDIDATES if scores is not None else tuple(Candidate(labels=scale) for scale in LABEL_SCALES)
     designs = [inputs.design(candidate, units) for candidate in candidates]
-    fold = _folds(truth, seed)
+    # fold[g], drawn at random, with every class divided evenly among the folds
+    order = np.random.default_rng(seed).permutation(len(truth))
+    order = order[np.argsort(truth[order], kind="stable")]
+    fold = np.empty(len(truth), dtype=np.int64)
+    fold[order] = np.arange(len(truth)) % FOLDS
     compared = np.random.default_rng(seed).permutation(len(units))[:MAX_COMPARED]
     log_likelihood = np.zeros((len(candidates), FOLDS))
     held_out = np.zeros((len(candidates), len(units), labels.n_classes))
@@ -198,12 +209,12 @@ SCORE_CANDIDATES = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Inputs:
-    """Everything the regression reads about all units.
+    """Inputs of the regression for all units.
 
     Attributes:
-        members: log_member[m, i, k], centred over k and of spread one; the last one is the consensus, if any.
-        said: said[i, j * K + label], sparse: what was said of unit i, scaled to a mean of one label.
-        frequency: frequency[j, label], how often each annotator says each label.
+        members: log_member[m, i, k], centred over k, with a spread of one; the last one is the consensus, if any.
+        said: said[i, j * K + label], sparse: the labels of unit i, scaled to a mean of one label.
+        frequency: frequency[j, label], the share of each label among those of an annotator.
         scored: scored[i, j], sparse: normal scores of the annotators' scores; None without scores.
         consensus: consensus[i, 0..1], the one-factor score and its centred square; no columns without scores.
     """
@@ -221,8 +232,9 @@ class _Inputs:
         per_unit = labels.labels_per_unit()
         scale = 1.0 / np.sqrt(max(per_unit[per_unit > 0].mean(), 1.0)) if labels.n_labels else 1.0
         start = np.concatenate([[0], np.cumsum(per_unit)])
-        said = _label_matrix(labels, scale)
         column = labels.annotator.astype(np.int64) * n_classes + labels.label
+        shape = (n_units, n_annotators * n_classes)
+        said = sparse.csr_matrix((labels.weights * scale, column, start), shape=shape)
         counts = np.bincount(column, minlength=n_annotators * n_classes).reshape(n_annotators, n_classes)
         frequency = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         scored, consensus = None, np.zeros((n_units, 0))
@@ -244,8 +256,7 @@ class _Inputs:
         own, own_back = np.zeros((len(units), 0)), None
         if candidate.scores and self.scored is not None:
             own, own_back = _reduce(self.scored[units] * candidate.scores)
-        with_consensus = candidate.consensus > 0 and self.consensus.shape[1] > 0
-        if with_consensus:
+        if candidate.consensus > 0 and self.consensus.shape[1] > 0:
             free = np.concatenate([free, self.consensus[units] * candidate.consensus], axis=1)
         return _Design(
             members=np.ascontiguousarray(self.members[:, units].transpose(1, 0, 2)),
@@ -258,7 +269,7 @@ class _Inputs:
         )
 
     def _expected(self, units: Ints) -> sparse.csr_matrix:
-        """Return what the annotators of each unit say on average: expected[g, j * K + label], sparse."""
+        """Return the mean labels of the annotators of each unit: expected[g, j * K + label], sparse."""
         n_annotators, n_classes = self.frequency.shape
         # mean_of[j * K + label, j * K + other] = frequency[j, other], one block per annotator
         columns = np.arange(n_annotators * n_classes).reshape(n_annotators, 1, n_classes).repeat(n_classes, axis=1)
@@ -313,15 +324,7 @@ class _Design:
 
     def take(self, rows: Ints) -> _Design:
         """Return the same inputs for some of the gold items."""
-        return _Design(
-            members=self.members[rows],
-            free=self.free[rows],
-            own=self.own[rows],
-            candidate=self.candidate,
-            back=self.back,
-            own_back=self.own_back,
-            has_consensus_member=self.has_consensus_member,
-        )
+        return replace(self, members=self.members[rows], free=self.free[rows], own=self.own[rows])
 
     def split(self, theta: Floats) -> _Weights:
         """Return weights from one long vector."""
@@ -335,7 +338,7 @@ class _Design:
         return np.asarray(logits + np.outer(self.own @ weights.own, class_positions(logits.shape[1])))
 
     def fit(self, truth: Ints, *, start: _Weights | None = None) -> _Weights:
-        """Return the weights that are most probable given the gold."""
+        """Return the most probable weights, given the gold."""
         from scipy.optimize import minimize
 
         n_members, n_classes = self.members.shape[1:]
@@ -384,18 +387,10 @@ def subtype_beliefs(labels: CrowdLabels, *, seed: int = 0) -> Beliefs:
     size = min(len(labelled), max(1, round(MAX_FITTED * len(labelled) / max(labels.n_labels, 1))))
     fitted = np.sort(np.random.default_rng(seed).choice(labelled, size, replace=False))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # one opinion among several
+        warnings.simplefilter("ignore", ConvergenceWarning)  # EBCC is only one of several members
         fit = EBCC(restarts=1, seed=seed).fit_over(make_shards(labels.take_items(fitted), partial=True)).beliefs
     found: Beliefs = make_shards(labels, partial=True).concat(fit.step, fit.parameters)[Q]
     return found
-
-
-def _label_matrix(labels: CrowdLabels, scale: float) -> sparse.csr_matrix:
-    """Return said[i, j * K + label], the labels of each unit, times a scale."""
-    start = np.concatenate([[0], np.cumsum(labels.labels_per_unit())])
-    column = labels.annotator.astype(np.int64) * labels.n_classes + labels.label
-    shape = (labels.n_units, len(labels.annotators) * labels.n_classes)
-    return sparse.csr_matrix((labels.weights * scale, column, start), shape=shape)
 
 
 def class_positions(n_classes: int) -> Floats:
@@ -404,23 +399,17 @@ def class_positions(n_classes: int) -> Floats:
 
 
 def normal_scores(annotator: Ints, scores: Floats, n_annotators: int) -> Floats:
-    """normal[n]: each annotator's scores as quantiles of a normal distribution, ties at their mean rank ([BLOM58])."""
+    """Return normal[n], the scores of each annotator as quantiles of a normal distribution ([BLOM58]).
+
+    Equal scores of an annotator have their mean rank.
+    """
     from scipy.special import ndtri
 
-    order = np.lexsort((scores, annotator))
     given = np.bincount(annotator, minlength=n_annotators)
-    first = np.concatenate([[0], np.cumsum(given)])[:-1]
-    a, s = annotator[order], scores[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (a[1:] != a[:-1]) | (s[1:] != s[:-1])
-    run = np.cumsum(new) - 1  # runs of equal scores of one annotator
-    begins = np.flatnonzero(new)
-    ends = np.concatenate([begins[1:], [len(order)]])
-    rank = (begins + ends - 1) / 2.0  # mean position of the run
-    quantile = (rank[run] - first[a] + 0.5) / given[a]
-    normal = np.empty(len(order))
-    normal[order] = ndtri(quantile)
-    # Mean zero and variance one per annotator; a constant annotator says nothing
+    table = pl.DataFrame({"annotator": annotator, "score": scores})
+    rank = table.select(pl.col("score").rank("average").over("annotator")).to_series().to_numpy()
+    normal = np.asarray(ndtri((rank - 0.5) / given[annotator]))
+    # Mean zero and variance one per annotator; constant scores carry no information
     n = np.maximum(given, 1)
     normal -= (np.bincount(annotator, weights=normal, minlength=n_annotators) / n)[annotator]
     spread = np.sqrt(np.bincount(annotator, weights=normal**2, minlength=n_annotators) / n)
@@ -466,7 +455,7 @@ def _log_feature(q: Beliefs) -> Floats:
 def _reduce(rows: sparse.csr_matrix) -> tuple[Floats, Any]:
     """Return reduced[g, r] with the inner products of the sparse rows, and back[c, r] with rows @ back = reduced.
 
-    The ridge penalty is the same in both, so nothing is lost until there are more than MAX_RANK directions.
+    The ridge penalty is equal for both, so the reduction is exact unless there are more than MAX_RANK directions.
     """
     n_rows, n_columns = rows.shape
     if n_columns <= min(n_rows, MAX_RANK):
@@ -482,15 +471,6 @@ def _reduce(rows: sparse.csr_matrix) -> tuple[Floats, Any]:
     kept = np.flatnonzero(size > 1e-8 * max(size.max(initial=0.0), 1e-9))[-MAX_RANK:]
     back = vectors[:, kept] if gram_of_columns else rows.T @ (vectors[:, kept] / np.sqrt(size[kept]))
     return np.asarray(rows @ back), back
-
-
-def _folds(truth: Ints, seed: int) -> Ints:
-    """Return fold[g], random, with every class spread evenly over the folds."""
-    order = np.random.default_rng(seed).permutation(len(truth))
-    order = order[np.argsort(truth[order], kind="stable")]
-    fold = np.empty(len(truth), dtype=np.int64)
-    fold[order] = np.arange(len(truth)) % FOLDS
-    return fold
 
 
 def _weights(log_likelihood: Floats) -> Floats:

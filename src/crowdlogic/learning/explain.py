@@ -40,9 +40,8 @@ from crowdlogic.learning.confidence import answer_sharpness
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import log_sum_exp, normalise, safe_log, temper
-from crowdlogic.rules.contributions import Contributions, rule_contributions
+from crowdlogic.rules.contributions import rule_contributions
 from crowdlogic.rules.expansion import stay_within_items
-from crowdlogic.rules.grounding import GroundRules
 
 # The evidence of an item, and its form as a table.
 
@@ -149,7 +148,6 @@ class Evidence:
     path: Ints | None = None
 
     def __repr__(self) -> str:
-
         return describe_evidence(self)
 
     @property
@@ -201,12 +199,10 @@ def unit_evidence(found: Evidence, i: int, *, token: int | None) -> UnitEvidence
         pair = term[[answer, rival]]
         return round(float(pair[0] - pair[1]), 6) if np.isfinite(pair).all() else None
 
-    terms = [EvidenceTerm(source=EvidenceSource.classifier, bits=odds(found.classifier[i]))]
-    for n in np.flatnonzero(found.crowd.unit == i):
-        who, said = str(found.crowd.annotator[n]), str(found.classes[int(found.crowd.label[n])])
-        terms.append(EvidenceTerm(source=EvidenceSource.annotator, name=who, said=said, bits=odds(found.crowd.term[n])))
-    if found.neighbours is not None:
-        terms.append(EvidenceTerm(source=EvidenceSource.neighbours, bits=odds(found.neighbours[i])))
+    terms = [
+        EvidenceTerm(source=source, name=name, said=said, bits=odds(value))
+        for source, name, said, value in _terms_before_rules(found, i)
+    ]
     if found.rules is not None:
         for text, share in zip(found.rules.rules, found.rules.share, strict=True):
             if np.abs(share[i]).max() > 0:
@@ -221,6 +217,16 @@ def unit_evidence(found: Evidence, i: int, *, token: int | None) -> UnitEvidence
         terms=with_rest(terms, bits),
         bits=bits,
     )
+
+
+def _terms_before_rules(found: Evidence, i: int) -> Iterator[tuple[EvidenceSource, str, str | None, Floats]]:
+    """Yield the terms of classifier, annotators and neighbours: source, annotator, label and value[k]."""
+    yield EvidenceSource.classifier, "", None, found.classifier[i]
+    for n in np.flatnonzero(found.crowd.unit == i):
+        who, said = str(found.crowd.annotator[n]), str(found.classes[int(found.crowd.label[n])])
+        yield EvidenceSource.annotator, who, said, found.crowd.term[n]
+    if found.neighbours is not None:
+        yield EvidenceSource.neighbours, "", None, found.neighbours[i]
 
 
 SHOWN_CLASSES = 4
@@ -315,12 +321,12 @@ class EvidenceLine:
 
 def evidence_lines(found: Evidence, i: int) -> Iterator[EvidenceLine]:
     """Yield the terms of a unit and their sums."""
-    yield EvidenceLine("classifier", found.classifier[i])
-    for n in np.flatnonzero(found.crowd.unit == i):
-        label = found.classes[int(found.crowd.label[n])]
-        yield EvidenceLine(f"{found.crowd.annotator[n]} said {label}", found.crowd.term[n])
-    if found.neighbours is not None:
-        yield EvidenceLine("the other tokens, through transitions", found.neighbours[i])
+    names = {
+        EvidenceSource.classifier: "classifier",
+        EvidenceSource.neighbours: "the other tokens, through transitions",
+    }
+    for source, who, said, value in _terms_before_rules(found, i):
+        yield EvidenceLine(names.get(source, f"{who} said {said}"), value)
     if found.known[i]:
         yield EvidenceLine("= the given truth (anchor)", found.q_f[i], is_belief=True)
         return
@@ -470,10 +476,42 @@ def explain_all(learned: Learned, items: Sequence[Any], *, calibrated: bool = Tr
     crowd = crowd_evidence(learned, chosen, units)
     chain = explained_chain(learned, chosen, units, crowd)
     rules = [None] * len(units) if learned.teacher.is_idle else rule_evidence(learned, chosen, units, chain)
-    found = [
-        _explain_item(learned, int(s), units=mine, crowd=said, rules=one)
-        for s, mine, said, one in zip(chosen, units, crowd, rules, strict=True)
-    ]
+    task, epoch, corpus = learned.task, learned.epoch, learned.task.corpus
+    found = []
+    for s, mine, said, one in zip(chosen.tolist(), units, crowd, rules, strict=True):
+        classifier = safe_log(epoch.p[mine]) / BIT
+        q_a, q_b, q_f = (beliefs[mine] for beliefs in (epoch.q_a, epoch.q_b, epoch.q_f))
+        together = classifier + said.total(len(mine))
+        neighbours = None
+        if isinstance(learned.classifier, ChainClassifier):
+            neighbours, normaliser = left_over(together, safe_log(q_a) / BIT)
+            together = together + neighbours
+        else:
+            normaliser = log_sum_exp(together * BIT, axis=1) / BIT
+        explained = np.exp2(together - normaliser[:, None])
+        known = is_known(q_a, explained)
+        if not np.abs(q_a - explained)[~known].max(initial=0.0) <= CLOSE:  # also true for NaN
+            raise OptionError(_NOT_ADDED_UP.format(learned.estimate.method))
+        evidence = Evidence(
+            item=corpus.items[s],
+            words=corpus.sentence(s) if corpus.tokens is not None else (corpus.texts[s],) if corpus.texts else (),
+            classes=task.labels.classes,
+            classifier=classifier,
+            crowd=said,
+            normaliser=normaliser,
+            neighbours=neighbours,
+            rules=one,
+            k=epoch.k,
+            q_a=q_a,
+            q_b=q_b,
+            mixture=difference(q_f, q_a if one is None else q_b),
+            sharpness=np.ones(len(mine)),
+            doubt=np.zeros_like(q_f),
+            q_f=q_f,
+            known=known,
+            path=None if neighbours is None else np.asarray(learned.estimate.answer[mine]),
+        )
+        found.append(evidence)
     calibration = learned.estimate.calibration
     if not calibrated or calibration is None:
         return found
@@ -501,45 +539,6 @@ def is_known(q_a: Beliefs, explained: Beliefs) -> Bools:
     """Return known[i]: whether the belief is certain but not because of classifier and annotators (a given truth)."""
     return np.asarray(
         (q_a.max(axis=1, initial=0.0) == 1.0) & (np.abs(q_a - explained).max(axis=1, initial=0.0) > CLOSE)
-    )
-
-
-def _explain_item(
-    learned: Learned, s: int, *, units: Ints, crowd: CrowdEvidence, rules: RuleEvidence | None
-) -> Evidence:
-    task, epoch, corpus = learned.task, learned.epoch, learned.task.corpus
-    classifier = safe_log(epoch.p[units]) / BIT
-    q_a, q_b, q_f = (beliefs[units] for beliefs in (epoch.q_a, epoch.q_b, epoch.q_f))
-    together = classifier + crowd.total(len(units))
-    neighbours = None
-    if isinstance(learned.classifier, ChainClassifier):
-        neighbours, normaliser = left_over(together, safe_log(q_a) / BIT)
-        together = together + neighbours
-    else:
-        normaliser = log_sum_exp(together * BIT, axis=1) / BIT
-    known = is_known(q_a, np.exp2(together - normaliser[:, None]))
-    gap = np.abs(q_a - np.exp2(together - normaliser[:, None]))[~known]
-    if not gap.max(initial=0.0) <= CLOSE:  # also true for NaN
-        raise OptionError(_NOT_ADDED_UP.format(learned.estimate.method))
-    words = corpus.sentence(s) if corpus.tokens is not None else (corpus.texts[s],) if corpus.texts else ()
-    return Evidence(
-        item=corpus.items[s],
-        words=words,
-        classes=task.labels.classes,
-        classifier=classifier,
-        crowd=crowd,
-        normaliser=normaliser,
-        neighbours=neighbours,
-        rules=rules,
-        k=epoch.k,
-        q_a=q_a,
-        q_b=q_b,
-        mixture=difference(q_f, q_a if rules is None else q_b),
-        sharpness=np.ones(len(units)),
-        doubt=np.zeros_like(q_f),
-        q_f=q_f,
-        known=known,
-        path=None if neighbours is None else np.asarray(learned.estimate.answer[units]),
     )
 
 
@@ -602,7 +601,22 @@ def rule_evidence(
         predict=lambda texts: predict_texts(learned.classifier, texts),
         classifier=epoch.p[seen] if chain is None else chain[0],
     )
-    return [_item_evidence(found, ground, place, epoch.q_b[mine]) for place, mine in zip(places, units, strict=True)]
+    evidence = []
+    for place, mine in zip(places, units, strict=True):
+        share, q_b = found.per_rule[:, place] / BIT, epoch.q_b[mine]
+        touching = [rule for rule in range(len(share)) if (np.abs(share[rule]) > 0).any()]
+        known = RuleEvidence(
+            base=safe_log(found.start[place]) / BIT,
+            from_classifier=found.from_classifier,
+            rules=tuple(str(ground.rules[rule].rule) for rule in touching),
+            share=share[touching],
+            transitions=None if found.transitions is None else found.transitions[place] / BIT,
+            residual=np.zeros_like(q_b),
+            normaliser=np.zeros(len(q_b)),
+            is_exact=found.is_exact,
+        )
+        evidence.append(known.leading_to(q_b))
+    return evidence
 
 
 def rules_together(learned: Learned, mine: Ints) -> RuleEvidence:
@@ -620,20 +634,3 @@ def rules_together(learned: Learned, mine: Ints) -> RuleEvidence:
         normaliser=normaliser,
         is_exact=True,
     )
-
-
-def _item_evidence(found: Contributions, ground: GroundRules, mine: Ints, q_b: Beliefs) -> RuleEvidence:
-    """Return the rows of the item's units, the rules that apply to them, and the residual."""
-    share = found.per_rule[:, mine] / BIT
-    touching = [place for place in range(len(share)) if (np.abs(share[place]) > 0).any()]
-    rules = tuple(str(ground.rules[place].rule) for place in touching)
-    return RuleEvidence(
-        base=safe_log(found.start[mine]) / BIT,
-        from_classifier=found.from_classifier,
-        rules=rules,
-        share=share[touching],
-        transitions=None if found.transitions is None else found.transitions[mine] / BIT,
-        residual=np.zeros_like(q_b),
-        normaliser=np.zeros(len(q_b)),
-        is_exact=found.is_exact,
-    ).leading_to(q_b)

@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from crowdlogic.annotators.label_sums import sum_evidence, tally
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import fit_epoch, predict_units
+from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.corpus import align
 from crowdlogic.data.estimate import Beliefs, vote_shares
 from crowdlogic.data.frames import FRAME, from_frame, to_corpus
@@ -100,20 +102,14 @@ def find_label_issues(
 
 def _posterior(p: Beliefs, labels: CrowdLabels) -> Beliefs:
     """Return q[i, k] given the out-of-fold p and the labels; confusion matrices shrink to ASSUMED_ACCURACY."""
-    n_annotators, n_classes = len(labels.annotators), labels.n_classes
+    shards, n_classes, n_annotators = make_shards(labels), labels.n_classes, len(labels.annotators)
     assumed = np.full((n_classes, n_classes), (1.0 - ASSUMED_ACCURACY) / max(n_classes - 1, 1))
     np.fill_diagonal(assumed, ASSUMED_ACCURACY)
-    confusion = np.broadcast_to(assumed, (n_annotators, n_classes, n_classes))
+    table = np.tile(assumed, (n_annotators, 1, 1))  # [j, n, m]
     for _ in range(1 if n_annotators == 1 else ROUNDS):
-        # log_q[i, m] = log p[i, m] + sum over the labels of unit i of log confusion[annotator, m, label]
-        log_q = safe_log(p)
-        np.add.at(log_q, labels.unit, safe_log(confusion)[labels.annotator, :, labels.label])
-        q = normalise(log_q)[0]
-        # counts[j, n, m], the expected number of labels n of annotator j on units of class m
-        counts = np.zeros((n_annotators, n_classes, n_classes))
-        np.add.at(counts, (labels.annotator, labels.label), q[labels.unit])
-        confusion = counts.transpose(0, 2, 1) + PRIOR_LABELS * assumed
-        confusion = confusion / confusion.sum(axis=2, keepdims=True)
+        q = normalise(safe_log(p) + sum_evidence(shards, safe_log(table)))[0]
+        counts = tally(shards, q).counts + PRIOR_LABELS * assumed
+        table = counts / counts.sum(axis=1, keepdims=True)
     return q
 
 

@@ -236,20 +236,13 @@ def to_training_set(
             "fit: the frame of labels has no column of texts, or several texts for one item. Pass the items as well: "
             "fit(items, labels)."
         )
-    if beside is None:
-        _require_order(corpus, given)
+    if beside is None and not has_names(corpus) and sort_naturally(given.items) != given.items.to_list():
+        raise CorpusError(
+            f"fit: the texts have no names, and the labels are not in the order of their items "
+            f"({name_list(given.items[:3])}, ...), so texts cannot be matched to items. Pass a frame with item and "
+            f"text, or a dictionary item -> text, such as dict(zip(labels.items, texts))."
+        )
     return (to_training_items(corpus, given) if beside is None else beside), given
-
-
-def _require_order(corpus: Any, labels: CrowdLabels) -> None:
-    """Raise an error for texts without names if the labels are not ordered by item, since texts cannot be matched."""
-    if has_names(corpus) or sort_naturally(labels.items) == labels.items.to_list():
-        return
-    raise CorpusError(
-        f"fit: the texts have no names, and the labels are not in the order of their items "
-        f"({name_list(labels.items[:3])}, ...), so texts cannot be matched to items. Pass a frame with item and text, "
-        f"or a dictionary item -> text, such as dict(zip(labels.items, texts))."
-    )
 
 
 def to_training_items(corpus: Any, labels: CrowdLabels) -> Corpus:

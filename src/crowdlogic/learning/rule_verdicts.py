@@ -27,11 +27,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from crowdlogic.annotators.label_sums import find_labelling_functions
+from crowdlogic.annotators.label_sums import find_labelling_functions, sum_evidence, tally
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import build, derive_seed, fit_epoch, predict_texts, predict_units
+from crowdlogic.data.blocks import Shards, make_shards
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
@@ -41,6 +41,7 @@ from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.rules.audit import Outcome, RuleVerdict
 from crowdlogic.rules.grounding import GroundRule, GroundRules
 from crowdlogic.rules.potentials import Block, Predictions, distances, tabulate
+from crowdlogic.truth.dependence import accuracy_of_agreement
 
 FOLDS = 10
 """Number of folds of whole items."""
@@ -136,17 +137,21 @@ class RuleFreeFit:
 
 
 class _CrossFittedAnswers:
-    """Predictions of a cross-fitted linear classifier for units and derived texts."""
+    """Predictions of a cross-fitted linear classifier for units and derived texts.
+
+    Attributes:
+        fold: fold[i], the classifier that was not trained on unit i.
+    """
 
     def __init__(self, fit: RuleFreeFit) -> None:
         folds, epochs = (5, 5) if fit.labels.n_units <= MANY_UNITS else (2, 3)
-        classes, self._fold = fit.labels.classes, fit.fold % folds
+        classes, self.fold = fit.labels.classes, fit.fold % folds
         # texts come before features: rules also ask about parts of a text
         corpus = fit.corpus if fit.corpus.texts is None else replace(fit.corpus, features=None)
         self._models = []
         for f in range(folds):
             model = build(Linear(), corpus, classes, seed=derive_seed(fit.seed, f"verdict fold {f}"))
-            weights = (fit.informed & (self._fold != f)).astype(np.float64)
+            weights = (fit.informed & (self.fold != f)).astype(np.float64)
             for _ in range(epochs):
                 fit_epoch(model, corpus, fit.beliefs, weights)
             self._models.append(model)
@@ -155,16 +160,11 @@ class _CrossFittedAnswers:
     def units(self) -> Beliefs:
         """Return p[i, k] of every unit from the classifier that was not trained on it."""
         p = np.stack([predict_units(model, self._corpus, n_classes=self._n_classes) for model in self._models])
-        return np.asarray(p[self._fold, np.arange(len(self._fold))])
+        return np.asarray(p[self.fold, np.arange(len(self.fold))])
 
     def texts(self, texts: Sequence[str]) -> Floats:
         """Return p[f, n, k] of derived texts, by every classifier."""
         return np.stack([predict_texts(model, texts) for model in self._models])
-
-    @property
-    def fold(self) -> Ints:
-        """fold[i], the classifier that was not trained on unit i."""
-        return self._fold
 
 
 def fit_without_rules(
@@ -197,8 +197,20 @@ def fit_without_rules(
             ),
         )
     whole = crowd.fit(kappa, everything)
-    notices = _collapse_notice(labels, crowd, whole)
-    if notices:  # the tables are not identifiable: one accuracy for all annotators
+    # A class that many labels name may be lost because the tables are not identifiable. Then use one accuracy for all
+    # annotators.
+    notices: tuple[str, ...] = ()
+    votes = crowd.votes.sum(axis=0) / max(crowd.votes.sum(), 1.0)
+    q = crowd.posterior(whole)[crowd.votes.sum(axis=1) > 0]
+    share = q.mean(axis=0) if len(q) else votes
+    lost = np.flatnonzero((votes > 0.02) & (share < votes / 5))
+    if len(lost):
+        k = int(lost[0])
+        notices = (
+            f"The fit of the annotators collapsed: {percent(float(votes[k]))} of the labels are "
+            f"{str(labels.classes[k])!r}, but the fit assigns this class to {percent(float(share[k]))}. The rules are "
+            f"judged with one accuracy for all annotators instead.",
+        )
         kappa, whole = math.inf, crowd.pooled_accuracy(everything)
     most = MAX_FUNCTION_REPLICATES if abstaining else MAX_REPLICATES
     replicates = int(np.clip(REPLICATED_LABELS // max(labels.n_labels, 1), 2, most))
@@ -241,7 +253,7 @@ class _Crowd:
 
     Attributes:
         labels: The labels.
-        gold: gold[i], UNKNOWN where it is not known.
+        gold: gold[i], UNKNOWN if unknown.
         abstaining: Whether the labels come from labelling functions.
     """
 
@@ -250,23 +262,19 @@ class _Crowd:
     abstaining: bool
 
     @cached_property
-    def matrices(self) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Weight given[i, (j, n)] of the labels n of annotator j on unit i, and the same for labels "not n"."""
-        labels = self.labels
-        column = labels.annotator.astype(np.int64) * labels.n_classes + labels.label
-        partial = np.zeros(labels.n_labels, dtype=bool) if labels.negated is None else labels.negated
-        shape = (labels.n_units, len(labels.annotators) * labels.n_classes)
-        whole, negated = (
-            sparse.csr_array((labels.weights[rows], (labels.unit[rows], column[rows])), shape=shape)
-            for rows in (~partial, partial)
-        )
-        return whole, negated
+    def whole(self) -> CrowdLabels:
+        """The labels that name a class, without partial labels ("not n")."""
+        return self.labels if self.labels.negated is None else self.labels.take(~self.labels.negated)
+
+    @cached_property
+    def shards(self) -> tuple[Shards, Shards]:
+        """All labels, and those that name a class, in the form that sums over labels use."""
+        return make_shards(self.labels, partial=True), make_shards(self.whole)
 
     @cached_property
     def votes(self) -> Floats:
-        """Votes votes[i, k] per unit and class, without labels "not n"."""
-        by_annotator = np.tile(np.eye(self.labels.n_classes), (len(self.labels.annotators), 1))  # [(j, n), k]
-        return np.asarray(self.matrices[0] @ by_annotator)
+        """Votes votes[i, k] by labels that name a class."""
+        return self.whole.votes()
 
     @cached_property
     def labelled(self) -> Bools:
@@ -284,12 +292,7 @@ class _Crowd:
 
     def log_likelihood(self, log_table: Floats) -> Floats:
         """Return log[i, m], the log-likelihood of the labels of each unit."""
-        whole, partial = self.matrices
-        flat = log_table.reshape(-1, self.labels.n_classes)
-        found = np.asarray(whole @ flat)
-        if partial.nnz:
-            found += partial @ np.log(np.maximum(1.0 - np.exp(flat), 1e-10))
-        return found
+        return sum_evidence(self.shards[0], log_table)
 
     def evidence(self, log_table: Floats) -> Floats:
         """Return evidence[i, m], equal up to a constant per unit; gold excludes all other classes."""
@@ -318,7 +321,7 @@ class _Crowd:
         """Return tables and class shares estimated from beliefs of the units that are kept."""
         size = self.labels.n_classes
         # counts[j, n, m], the expected number of labels n that j gave to units of class m
-        counts = np.asarray(self.matrices[0].T @ (q * kept[:, None])).reshape(-1, size, size)
+        counts = tally(self.shards[1], q * kept[:, None]).counts
         # Pseudo-counts of right labels for every class give an annotator's labels a meaning before it is learned.
         pooled = counts.sum(axis=0) + 0.1 + np.eye(size) * 2.0  # [n, m]
         table = counts + kappa * pooled / pooled.sum(axis=0)
@@ -357,7 +360,7 @@ class _Crowd:
         n, agree = votes.sum(axis=1), (votes * (votes - 1)).sum(axis=1)
         chance = 1.0 / size
         rate = (kept @ agree + PRIOR_PAIRS * PRIOR_AGREEMENT) / (kept @ (n * (n - 1)) + PRIOR_PAIRS)
-        mean = min(max(_accuracy_from_agreement(rate, size), chance + 0.15), 0.95)
+        mean = min(max(accuracy_of_agreement(rate, size), chance + 0.15), 0.95)
         gold = self.gold[labels.unit]
         weight = np.where(gold != UNKNOWN, labels.weights * kept[labels.unit], 0.0)
         right = np.bincount(labels.annotator, weights=weight * (labels.label == gold), minlength=n_annotators)
@@ -376,32 +379,10 @@ class _Crowd:
         pairs = float(kept @ (n * (n - 1)))
         share = kept @ votes + 1.0
         agree = float(kept @ (votes * (votes - 1)).sum(axis=1)) / pairs if pairs > 0 else 1.0
-        accuracy = min(max(_accuracy_from_agreement(agree, size), 1.0 / size + 0.05), 0.95)
+        accuracy = min(max(accuracy_of_agreement(agree, size), 1.0 / size + 0.05), 0.95)
         table = np.full((size, size), (1 - accuracy) / max(size - 1, 1))
         np.fill_diagonal(table, accuracy)
         return _Tables(np.log(np.tile(table, (len(self.labels.annotators), 1, 1))), share / share.sum())
-
-
-def _accuracy_from_agreement(rate: float, n_classes: int) -> float:
-    """Return the accuracy a with which two labels agree at a rate: a^2 + (1 - a)^2 / (K - 1)."""
-    chance = 1.0 / n_classes
-    return chance + (1 - chance) * math.sqrt(max(rate - chance, 0.0) / (1 - chance))
-
-
-def _collapse_notice(labels: CrowdLabels, crowd: _Crowd, tables: _Tables) -> tuple[str, ...]:
-    """Return a notice if the fit lost a class that many labels name."""
-    votes = crowd.votes.sum(axis=0)
-    votes = votes / max(votes.sum(), 1.0)
-    q = crowd.posterior(tables)[crowd.votes.sum(axis=1) > 0]
-    share = q.mean(axis=0) if len(q) else votes
-    lost = np.flatnonzero((votes > 0.02) & (share < votes / 5))
-    if not len(lost):
-        return ()
-    name, given, believed = labels.classes[int(lost[0])], float(votes[lost[0]]), float(share[lost[0]])
-    return (
-        f"The fit of the annotators collapsed: {percent(given)} of the labels are {str(name)!r}, but the fit assigns "
-        f"this class to {percent(believed)}. The rules are judged with one accuracy for all annotators instead.",
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -598,10 +579,30 @@ def _judge(
     answers = Predictions(units=units, texts=None if texts is None else texts.mean(axis=0))
     if not answered:  # no classifier can be fitted to evaluate the rule
         rule = GroundRule(rule.rule, ())
-    observed = [_observe_cross_fitted(rule, fit, units, texts, replicate=b) for b in range(fit.n_replicates)]
+    # observed[b], evaluated with predictions of classifiers that were not trained on the item
+    observed = []
+    for b in range(fit.n_replicates):
+        if texts is None:
+            observed.append(_observe(rule, fit, Predictions(units=units), replicate=b))
+            continue
+        fold = fit.predictions.fold
+        observed.append(
+            [
+                part.take(fold[part.first] == f)
+                for f in range(len(texts))
+                for part in _observe(rule, fit, Predictions(units=units, texts=texts[f]), replicate=b)
+            ]
+        )
     held_out = observed[0]
     curves = np.stack([_curve(parts) for parts in observed])  # [b, s]
-    curves /= _design_effect(held_out, fit, _optimum(curves[0]))
+    # The strength with the highest likelihood, refined by a parabola
+    at, step = int(curves[0].argmax()), float(GRID[1] - GRID[0])
+    best = float(GRID[at])
+    if 0 < at < len(GRID) - 1:
+        left, middle, right = curves[0, at - 1 : at + 2]
+        bend = left - 2 * middle + right
+        best += step * (0.5 * (left - right) / bend if bend < 0 else 0.0)
+    curves /= _design_effect(held_out, fit, best)
     gold_parts = [part for part in _observe(rule, fit, answers, gold_only=True) if len(part.first)]
     gold_cases, gold_holds = sum(len(part.first) for part in gold_parts), math.nan
     outcome, by_gold = _outcome(curves), False
@@ -617,11 +618,9 @@ def _judge(
         outcome = Outcome.cannot_tell
     elif outcome is Outcome.no_effect and holds_at(high) < NEARLY_NEVER:
         outcome = Outcome.contradicts
-    given = None if rule.rule.weight is None else strength * rule.rule.weight
-    gain, gain_error = _gain(held_out, fit, 8.0 if given is None else given)
-    weight = rule.rule.weight
-    new = weight
-    if weight is not None and given is not None and strength and not rule.rule.insisted:
+    weight = new = rule.rule.weight
+    gain, gain_error = _gain(held_out, fit, 8.0 if weight is None else strength * weight)
+    if weight is not None and strength and not rule.rule.insisted:
         if outcome is Outcome.contradicts:
             new = 0.0
         elif gain < -gain_error or outcome is Outcome.no_effect:
@@ -649,20 +648,6 @@ def _judge(
         by_gold=by_gold,
         outcome=outcome,
     )
-
-
-def _observe_cross_fitted(
-    rule: GroundRule, fit: RuleFreeFit, units: Beliefs | None, texts: Floats | None, *, replicate: int
-) -> list[_Observations]:
-    """Return the observations, evaluated with predictions of classifiers that were not trained on the item."""
-    if texts is None:
-        return _observe(rule, fit, Predictions(units=units), replicate=replicate)
-    fold = fit.predictions.fold
-    return [
-        part.take(fold[part.first] == f)
-        for f in range(len(texts))
-        for part in _observe(rule, fit, Predictions(units=units, texts=texts[f]), replicate=replicate)
-    ]
 
 
 def _curve(parts: Sequence[_Observations]) -> Floats:
@@ -753,17 +738,6 @@ def _outcome(curves: Floats) -> Outcome:
     best = list(priors)[int(probability.argmax())]
     sure = SURE_OF_NO_EFFECT if best is Outcome.no_effect else SURE
     return best if probability.max() >= sure else Outcome.cannot_tell
-
-
-def _optimum(curve: Floats) -> float:
-    """Return the strength with the highest likelihood, refined by a parabola."""
-    at = int(curve.argmax())
-    if at in (0, len(GRID) - 1):
-        return float(GRID[at])
-    left, middle, right = curve[at - 1 : at + 2]
-    bend = left - 2 * middle + right
-    shift = 0.5 * (left - right) / bend if bend < 0 else 0.0
-    return float(GRID[at] + shift * (GRID[1] - GRID[0]))
 
 
 def _summary(curves: Floats) -> tuple[float, float, float, float]:

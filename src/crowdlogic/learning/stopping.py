@@ -22,7 +22,7 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
+from crowdlogic.numerics.arrays import Floats, Ints, sum_by
 from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.registry import STOPPING_RULES
 
@@ -89,39 +89,32 @@ MIN_CHANGE = 0.001
 """Answers have settled once a smaller share of them changes in an epoch."""
 
 
-class SettledAnswers:
+class SettledAnswers(FixedEpochs):
     """Stop as soon as the answers of the training items have settled.
 
-    With labelling functions, longer training only makes the classifier surer of what the functions say, until it
-    outvotes them; held-out labels do not show it, because they follow from the items, too.
+    With labelling functions, longer training only makes the classifier more confident of their labels, until it
+    outvotes them. Held-out labels do not reveal this, because they follow from the items, too.
     """
 
-    patience = 1
-
     def __init__(self, epochs: int) -> None:
-        self.epochs = epochs
-        self._done = 0
+        super().__init__(epochs)
+        self.patience = 1
         self._answer: Ints | None = None
 
-    @classmethod
-    def for_task(cls, task: Task, limits: TrainingLimits, model: AnnotatorModel) -> SettledAnswers:  # noqa: ARG003
-        """Return the rule for one pass; it needs neither gold nor held-out labels."""
-        return cls(limits.epochs)
-
-    def judge(self, epoch: Epoch, scores: Mapping[str, float]) -> tuple[float, bool]:  # noqa: ARG002
+    def judge(self, epoch: Epoch, scores: Mapping[str, float]) -> tuple[float, bool]:
         """Return the number of earlier epochs, and whether answers still change."""
         answer, last = epoch.q_f.argmax(axis=1), self._answer
         self._answer = answer
-        self._done += 1
-        return float(self._done - 1), last is None or bool(np.mean(answer != last) >= MIN_CHANGE)
+        changes = last is None or bool(np.mean(answer != last) >= MIN_CHANGE)
+        return super().judge(epoch, scores)[0], changes
 
     def arrays(self) -> Arrays:
         """Return answer[i] of the last epoch."""
         return {} if self._answer is None else {"answer": self._answer.astype(np.float64)}
 
-    def restore(self, arrays: Arrays, kept: float, done: int) -> None:  # noqa: ARG002
+    def restore(self, arrays: Arrays, kept: float, done: int) -> None:
         """Resume after `done` epochs."""
-        self._done = done
+        super().restore(arrays, kept, done)
         if "answer" in arrays:
             self._answer = arrays["answer"].astype(np.int64)
 
@@ -205,7 +198,13 @@ class HeldOut:
 
     def split(self, labels: CrowdLabels, *, seed: int) -> tuple[CrowdLabels, CrowdLabels]:
         """Return the labels to learn from and the held-out labels. Each annotation is in exactly one of them."""
-        held = self._draw(labels, np.random.default_rng(seed))
+        item, _, pair_of_label = labels.annotations()
+        # group[pair]: the item of each (item, annotator) pair, or a separate group, depending on the unit
+        group = np.unique(item, return_inverse=True)[1] if self.unit == HeldOutUnit.items else np.arange(len(item))
+        drawn = np.zeros(int(group.max(initial=-1)) + 1, dtype=bool)
+        rng = np.random.default_rng(seed)
+        drawn[rng.choice(len(drawn), round(self.share * len(drawn)), replace=False)] = True
+        held = drawn[group][pair_of_label]
         if not held.any() or held.all():
             raise OptionError(
                 f"{pluralise(labels.n_labels, 'label is', 'labels are')} too few to hold out {self.share:.0%}. Give "
@@ -213,15 +212,6 @@ class HeldOut:
                 f"or run all epochs (held_out = none)."
             )
         return labels.take(~held), labels.take(held)
-
-    def _draw(self, labels: CrowdLabels, rng: np.random.Generator) -> Bools:
-        """Return which labels are held out, held[n]."""
-        item, _, pair_of_label = labels.annotations()
-        # group[pair]: the item of each (item, annotator) pair, or a separate group, depending on the unit
-        group = np.unique(item, return_inverse=True)[1] if self.unit == HeldOutUnit.items else np.arange(len(item))
-        drawn = np.zeros(int(group.max(initial=-1)) + 1, dtype=bool)
-        drawn[rng.choice(len(drawn), round(self.share * len(drawn)), replace=False)] = True
-        return np.asarray(drawn[group][pair_of_label])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,11 +295,6 @@ class HeldOutLikelihood:
 
 SHARPNESS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.25, 1.5, 2.0)
 """Powers that predictions are raised to for calibration: below 1 they become less confident, above 1 more."""
-
-
-def held_out_log_likelihood(held: CrowdLabels, shards: Shards, annotators: Annotators, view: Beliefs) -> float:
-    """Return the mean log-likelihood of held-out labels given predictions view[i, k] of their units."""
-    return float(log_likelihood_by_item(held, shards, annotators, view).sum()) / max(held.n_labels, 1)
 
 
 def log_likelihood_by_item(held: CrowdLabels, shards: Shards, annotators: Annotators, view: Beliefs) -> Floats:

@@ -105,21 +105,18 @@ class Task:
 
         def clamped(p: AnyBeliefs, annotators: Annotators, crowd: Shards) -> tuple[AnyBeliefs, float]:
             if isinstance(p, ChainBeliefs):
-                return posterior(self._clamp_chain(p), annotators, crowd)
+                if p.scores is not None:
+                    # Other tags are impossible where the truth is known, which informs the neighbours
+                    units = np.flatnonzero(self.known != UNKNOWN)
+                    other = np.zeros_like(p.q)
+                    other[units] = LOG_ZERO
+                    other[units, self.known[units]] = 0.0
+                    p = replace(p, scores=p.scores.add(other))
+                return posterior(p, annotators, crowd)
             q_a, objective = posterior(p, annotators, crowd)
             return self.clamp_targets(q_a), objective
 
         return clamped if len(self.known) else posterior
-
-    def _clamp_chain(self, p: ChainBeliefs) -> ChainBeliefs:
-        """Return the chain with other tags made impossible where the truth is known, which informs the neighbours."""
-        if p.scores is None:
-            return p
-        units = np.flatnonzero(self.known != UNKNOWN)
-        other = np.zeros_like(p.q)
-        other[units] = LOG_ZERO
-        other[units, self.known[units]] = 0.0
-        return replace(p, scores=p.scores.add(other))
 
     @property
     def refits(self) -> bool:
@@ -178,7 +175,12 @@ def prepare_task(
         raise CorpusError(
             f"There is nothing to learn: all labels are {labels.classes[0]!r}. Supply labels of at least two classes."
         )
-    classes = _all_classes(labels, corpus, dev, watched)
+    # The classes of the labels, followed by those that only occur in gold
+    used: list[ClassName] = []
+    for other in (corpus, dev, *(watched or {}).values()):
+        if other is not None and other.gold is not None:
+            used += [other.classes[k] for k in np.unique(other.gold[other.gold != UNKNOWN])]
+    classes = merge_classes(labels.classes, used)
     labels, corpus = labels.with_classes(classes), corpus.with_classes(classes)
     if limits.stopping == "held-out" and dev is not None:  # the dev set is only scored
         watched, dev = {**(watched or {}), "dev": dev}, None
@@ -208,17 +210,6 @@ def holds_out(labels: CrowdLabels, limits: TrainingLimits) -> bool:
     if limits.held_out is None or limits.stopping == "fixed":
         return False
     return limits.stopping is not None or not find_labelling_functions(labels).any()
-
-
-def _all_classes(
-    labels: CrowdLabels, corpus: Corpus, dev: Corpus | None, watched: Mapping[str, Corpus] | None
-) -> Classes:
-    """Return the classes of the labels, followed by those that only occur in gold."""
-    used: list[ClassName] = []
-    for other in (corpus, dev, *(watched or {}).values()):
-        if other is not None and other.gold is not None:
-            used += [other.classes[k] for k in np.unique(other.gold[other.gold != UNKNOWN])]
-    return merge_classes(labels.classes, used)
 
 
 def _check_gold(other: Corpus, corpus: Corpus, name: str) -> Corpus:

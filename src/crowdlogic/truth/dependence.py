@@ -101,9 +101,14 @@ def accuracy_of_pairs(sums: Arrays) -> float:
     n_classes, pairable = len(sums["totals"]), float(sums["pairable"])
     if n_classes < 2 or not pairable:
         return UNKNOWN_ACCURACY
+    return accuracy_of_agreement(float(sums["agreement"]) / pairable, n_classes)
+
+
+def accuracy_of_agreement(agreement: float, n_classes: int) -> float:
+    """Return the accuracy of annotators whose labels agree in this share of the pairs."""
     # The larger root of p² + (1 - p)² / (K - 1) = A, with A at least 1 / K
     chance, room = 1.0 / n_classes, 1.0 - 1.0 / n_classes
-    skill = max(np.sqrt(max(float(sums["agreement"]) / pairable - chance, 0.0) / room), LEAST_SKILL)
+    skill = max(np.sqrt(max(agreement - chance, 0.0) / room), LEAST_SKILL)
     return float(min(chance + room * skill, MOST_ACCURATE))
 
 

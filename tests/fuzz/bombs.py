@@ -155,6 +155,14 @@ def npz(shape: tuple[int, int]) -> bytes:
     return zipped(iter([("labels.npy", repeat(b"\0", shape[0] * shape[1], npy_header(shape)))]))
 
 
+def inspect_log(samples: int) -> bytes:
+    """A log of Inspect, which has a small member for each sample."""
+    members = {"header.json": b"{}"}
+    for n in range(samples):
+        members[f"samples/{n}.json"] = json.dumps({"id": n, "scores": {"s": {"value": "CI"[n % 2]}}}).encode()
+    return zipped(members)
+
+
 def spans(count: int, end: int) -> bytes:
     """An export with spans far beyond the end of the text."""
     given = [span(n, end + n, "PER") for n in range(count)]
@@ -175,6 +183,7 @@ BOMBS = {
     "csv-gz-one-cell": Bomb(file="x.csv.gz", make=lambda: gzipped(repeat(b"u", 1200 * MEBIBYTE, HEADER)), refused=LIMIT),
     "json-gz": Bomb(file="x.json.gz", make=lambda: gzipped(repeat(b"[],", 1200 * MEBIBYTE, b"[")), refused="x.json.gz"),
     "zip-members": Bomb(file="x.zip", make=lambda: zipped({f"m{n}.jsonl": b'{"item": 1}\n' for n in range(100_000)}), refused="x.zip"),
+    "zip-members-read": Bomb(file="x.eval", make=lambda: inspect_log(99_999)),
     "zip-too-many": Bomb(file="x.zip", make=lambda: zipped({f"m{n}": b"" for n in range(100_001)}), refused="100,000"),
     "zip-large-member": Bomb(file="x.zip", make=lambda: zipped(iter([("m.json", repeat(b"[", 3000 * MEBIBYTE))])), refused="x.zip"),
     "wrench": Bomb(file="train.json", make=lambda: wrench(200, 20_000), refused=LIMIT, options=("--format", "wrench")),

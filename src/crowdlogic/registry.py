@@ -427,9 +427,9 @@ LEARNING_METHODS = Registry(
         "logic-lncl": "crowdlogic.learning.algorithm:LogicLNCL",
         "aggnet": "crowdlogic.learning.baselines.aggnet:AggNet",
         "raykar": "crowdlogic.learning.baselines.aggnet:Raykar",
-        "two-stage": "crowdlogic.learning.baselines.two_stage:TwoStage",
+        "two-stage": "crowdlogic.learning.baselines.fixed_truth:TwoStage",
         "fixed-truth": "crowdlogic.learning.baselines.fixed_truth:FixedTruth",
-        "gold": "crowdlogic.learning.baselines.two_stage:Gold",
+        "gold": "crowdlogic.learning.baselines.fixed_truth:Gold",
     },
 )
 """Methods that learn a classifier, the annotators and the truth together."""

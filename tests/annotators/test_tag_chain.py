@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crowdlogic.annotators.tag_chain import TagChain, tag_grammar
 from crowdlogic.errors import LabelError
 from crowdlogic.numerics.logspace import dirichlet_mean, expected_log
+from crowdlogic.truth.word_hmm import TagChain, tag_grammar
 
 TAGS = ("B-X", "I-X", "B-Y", "I-Y", "O")
 OFFSETS = np.array([0, 3, 3, 5])  # the second sequence is empty

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.annotators.tag_chain import NO_WORDS, code_words
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.errors import CorpusError
 from crowdlogic.numerics.logspace import expected_log
+from crowdlogic.truth.word_hmm import NO_WORDS, code_words
 
 LABELS = from_sequences([("s0", "a", ["B", "O", "O"]), ("s1", "a", ["B", "O"])])
 CORPUS = sentences(["s0", "s1"], [["Ann", "has", "2"], ["Ann", "sleeps"]])

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crowdlogic.annotators.tag_chain import tag_grammar
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.labels import CrowdLabels
@@ -16,6 +15,7 @@ from crowdlogic.errors import CorpusError
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, truth_method
+from crowdlogic.truth.word_hmm import tag_grammar
 
 TAGS = ("B-X", "B-Y", "I-X", "I-Y", "O")
 ALL = [MajorityVote(ties="first"), *(truth_method(name) for name in TRUTH_METHODS if name != "majority")]

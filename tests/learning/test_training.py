@@ -18,7 +18,7 @@ from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
-from crowdlogic.learning.baselines.two_stage import TwoStage
+from crowdlogic.learning.baselines.fixed_truth import TwoStage
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.posterior import Teacher, crowd_posterior
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits

@@ -9,13 +9,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdlogic.annotators.label_sums import COUNTS, EVIDENCE, Q, count_feature
+from crowdlogic.annotators.label_sums import COUNTS, EVIDENCE, Q
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.chain import marginals
 from crowdlogic.numerics.logspace import safe_log
-from crowdlogic.truth.word_hmm import ChainStep, chain_sweep
+from crowdlogic.truth.word_hmm import ChainStep, chain_sweep, count_feature
 
 TAGS = ("A", "B", "O")
 

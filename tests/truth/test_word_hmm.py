@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from tests.truth.planted import WORDS, tagged_sentences
 
 from crowdlogic.annotators.class_accuracy import ClassAccuracy
-from crowdlogic.annotators.tag_chain import TagChain, code_words, tag_grammar
 from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.data.frames import from_matrix, from_sequences
 from crowdlogic.data.labels import CrowdLabels
@@ -25,7 +24,7 @@ from crowdlogic.numerics.logspace import expected_log
 from crowdlogic.truth.bsc_seq import BSCSeq
 from crowdlogic.truth.fitting import Fitting, Progress
 from crowdlogic.truth.hmm_crowd import HMMCrowd
-from crowdlogic.truth.word_hmm import WordHMM
+from crowdlogic.truth.word_hmm import TagChain, WordHMM, code_words, tag_grammar
 
 TAG_SET = ("B-X", "I-X", "O")
 METHODS = pytest.mark.parametrize("method", [HMMCrowd(), BSCSeq()], ids=lambda method: method.name)

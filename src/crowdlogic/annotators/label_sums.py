@@ -14,13 +14,14 @@ Axes: i unit, j annotator, k class, m true class, n given label, z latent state 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from crowdlogic.data.blocks import Arrays, Engine, Shard, States
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
+from crowdlogic.numerics.arrays import Bools, Floats, sum_by
 from crowdlogic.numerics.logspace import LOG_ZERO
 
 COUNTS, TOTALS, EVIDENCE, Q = "counts", "totals", "log_evidence", "q"
@@ -164,22 +165,23 @@ def is_compiled(blocks: Engine, n_states: int) -> bool:
     return blocks.n_labels * n_states >= LARGE if blocks.compiled is None else blocks.compiled
 
 
+def kernel_columns(block: Shard) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """Return the arrays of a block in the order in which the kernels of E-steps accept them."""
+    narrow = block.narrow()
+    return narrow.starts, narrow.annotator, narrow.label, narrow.weight, narrow.fixed, narrow.times
+
+
 def compiled_table_step(block: Shard, p: Arrays, _state: Arrays, *, keep: bool = False) -> tuple[Arrays, Arrays]:
     """Compute `truth.dawid_skene.e_step` with a compiled kernel; the parameters are the same."""
     from crowdlogic.numerics.label_kernels import table_pass, unrolled_states
 
     n_annotators, n_codes, n_states = p["log_table"].shape
-    table, block = np.ascontiguousarray(p["log_table"]).reshape(-1, n_states), block.narrow()
+    table = np.ascontiguousarray(p["log_table"]).reshape(-1, n_states)
     counts, totals = np.zeros_like(table), np.zeros(n_states)
     q = np.empty((block.n_units if keep else 0, n_states))
     evidence = table_pass(
         unrolled_states(n_states),
-        block.starts,
-        block.annotator,
-        block.label,
-        block.weight,
-        block.fixed,
-        block.times,
+        *kernel_columns(block),
         n_codes,
         table,
         np.exp(table),
@@ -197,17 +199,12 @@ def compiled_match_step(block: Shard, p: Arrays, _state: Arrays, *, keep: bool =
     from crowdlogic.numerics.label_kernels import match_pass, unrolled_states
 
     log_agree, log_differ = np.ascontiguousarray(p["log_agree"]), np.ascontiguousarray(p["log_differ"])
-    n_classes, block = log_agree.shape[1], block.narrow()
+    n_classes = log_agree.shape[1]
     hits, totals = np.zeros_like(log_agree), np.zeros(n_classes)
     q = np.empty((block.n_units if keep else 0, n_classes))
     evidence = match_pass(
         unrolled_states(n_classes),
-        block.starts,
-        block.annotator,
-        block.label,
-        block.weight,
-        block.fixed,
-        block.times,
+        *kernel_columns(block),
         log_agree,
         log_differ,
         np.ascontiguousarray(p["log_prior"])[None],
@@ -246,10 +243,9 @@ class TallyStep:
 
         from crowdlogic.numerics.label_kernels import count_pass, unrolled_states
 
-        narrow, counts = block.narrow(), np.zeros((self.n_annotators * self.n_codes, q.shape[1]))
+        columns, counts = kernel_columns(block)[:4], np.zeros((self.n_annotators * self.n_codes, q.shape[1]))
         each = np.ascontiguousarray(q) * block.times[:, None] if len(block.times) else np.ascontiguousarray(q)
-        states = unrolled_states(q.shape[1])
-        count_pass(states, narrow.starts, narrow.annotator, narrow.label, narrow.weight, self.n_codes, each, counts)
+        count_pass(unrolled_states(q.shape[1]), *columns, self.n_codes, each, counts)
         return {COUNTS: counts.reshape(self.n_annotators, self.n_codes, -1), TOTALS: block.unit_sum(q)}, {}
 
 
@@ -293,9 +289,8 @@ class EvidenceStep:
 
         _, n_codes, n_states = log_table.shape
         table = np.ascontiguousarray(log_table).reshape(-1, n_states)
-        narrow, total = block.narrow(), np.zeros((block.n_units, n_states))
-        states = unrolled_states(n_states)
-        evidence_pass(states, narrow.starts, narrow.annotator, narrow.label, narrow.weight, n_codes, table, total)
+        total = np.zeros((block.n_units, n_states))
+        evidence_pass(unrolled_states(n_states), *kernel_columns(block)[:4], n_codes, table, total)
         return {}, {"evidence": clamp(block, total)}
 
 
@@ -442,18 +437,6 @@ def _log_sum(values: Floats) -> Floats:
         return np.asarray(np.log(np.exp(values - safe[:, None]).sum(axis=1)) + safe)
 
 
-# Features of units of sequences.
-
-FEATURE = "feature"
-"""Prefix of the names of features: feature0, feature1, ..."""
-
-
-def count_feature(codes: Ints, size: int, q: Floats) -> Floats:
-    """Return counts[v, k], the expected number of units with value v of a feature and tag k."""
-    columns = [sum_by(codes, size, q[:, k]) for k in range(q.shape[1])]
-    return np.stack(columns, axis=1) if columns else np.zeros((size, 0))
-
-
 # Annotators who only give one class, such as labelling functions.
 
 MOSTLY = 0.5
@@ -464,9 +447,9 @@ MIN_EACH = 2.0
 
 
 def find_labelling_functions(labels: CrowdLabels) -> Bools:
-    """Return one_sided[j] for annotators who only give one class; all False unless they gave most labels.
+    """Return one_sided[j], whether annotator j only gives one class, if the labels seem to be by labelling functions.
 
-    All are False with fewer than MIN_EACH labels per annotator and class, which are too few.
+    All are False unless such annotators gave most labels, and there are MIN_EACH labels per annotator and class.
     """
     cell = labels.annotator.astype(np.int64) * labels.n_classes + labels.label
     given = sum_by(cell, len(labels.annotators) * labels.n_classes).reshape(len(labels.annotators), labels.n_classes)

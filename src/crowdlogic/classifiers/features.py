@@ -9,7 +9,7 @@ Axes: i unit, f feature (column), v word, s sequence, d dimension.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -130,9 +130,8 @@ def weigh_columns(features: Features, scale: Floats) -> sparse.csr_array:
 
 def find_weighted_columns(
     corpus: Corpus,
-    extract: FeatureExtractor,
+    extract: Callable[..., Features],
     *,
-    shorter: Callable[[Corpus, int], Features],
     max_ngram: int,
     idf_power: float,
     ngram_weight: float,
@@ -144,8 +143,7 @@ def find_weighted_columns(
 
     Args:
         corpus: The training documents.
-        extract: Computes the features of a corpus.
-        shorter: Computes its features with n-grams of up to a given length.
+        extract: Computes the features of a corpus, with n-grams of up to a given length if one is given.
         max_ngram: The maximum length of the n-grams.
         idf_power: Exponent of the inverse document frequency; 0 ignores it.
         ngram_weight: Factor for each word of an n-gram after the first.
@@ -157,7 +155,7 @@ def find_weighted_columns(
     if ngram_weight != 1.0:
         length = np.full(len(columns), max_ngram)  # the shortest n-gram of each column
         for size in range(max_ngram - 1, 0, -1):
-            grams: Any = shorter(corpus, size)
+            grams: Any = extract(corpus, size)
             length[np.searchsorted(columns.kept, np.unique(grams.indices))] = size
         scale = scale * ngram_weight ** (length - 1)
     return FeatureColumns(columns.extract, columns.kept, columns.width, scale)
@@ -211,15 +209,13 @@ def hash_column(feature: str, hash_bits: int) -> int:
 
 def document_features(texts: Sequence[str], *, max_ngram: int, hash_bits: int) -> sparse.csr_array:
     """Return features[i, f]: the n-grams of up to `max_ngram` words of each text. Rows have norm 1."""
-    rows = [_ngram_columns(tokenize_plain(text), max_ngram, hash_bits) for text in texts]
+    rows = []
+    for words in map(tokenize_plain, texts):
+        sizes = range(1, min(max_ngram, len(words)) + 1)
+        ngrams = (" ".join(words[k : k + size]) for size in sizes for k in range(len(words) - size + 1))
+        rows.append(sorted({hash_column(ngram, hash_bits) for ngram in ngrams}))
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     return _unit_rows(np.array([column for row in rows for column in row], dtype=np.int64), lengths, 1 << hash_bits)
-
-
-def _ngram_columns(words: Sequence[str], max_ngram: int, hash_bits: int) -> list[int]:
-    sizes = range(1, min(max_ngram, len(words)) + 1)
-    ngrams = (" ".join(words[k : k + size]) for size in sizes for k in range(len(words) - size + 1))
-    return sorted({hash_column(ngram, hash_bits) for ngram in ngrams})
 
 
 def token_features(corpus: Corpus, *, hash_bits: int, name: str) -> sparse.csr_array:
@@ -228,38 +224,31 @@ def token_features(corpus: Corpus, *, hash_bits: int, name: str) -> sparse.csr_a
     words = [BEYOND, *dict.fromkeys(tokens.words)]
     code = {word: v for v, word in enumerate(words)}
     here = np.array([code[word] for word in tokens.words], dtype=np.int64)
-    neighbours = [
-        _word_columns(words, partial(_neighbour_features, step), hash_bits)[_shift_codes(here, tokens.offsets, step)]
-        for step in range(-REACH, REACH + 1)
-        if step
-    ]
-    own = _word_columns(words, _own_features, hash_bits)[here]
-    table = np.sort(np.concatenate([own, *neighbours], axis=1), axis=1)
+    position = np.arange(len(here))
+    first, end = (np.repeat(ends, np.diff(tokens.offsets)) for ends in (tokens.offsets[:-1], tokens.offsets[1:]))
+
+    def columns(features: Callable[[str], list[str]]) -> Ints:
+        """Return columns[v, f] of every distinct word."""
+        hashed = [[hash_column(feature, hash_bits) for feature in features(word)] for word in words]
+        return np.array(hashed, dtype=np.int64)
+
+    def own_features(word: str) -> list[str]:
+        low = word.lower()
+        return [f"w={low}", f"as={word}", f"shape={SHAPES[word_shape(word)]}", f"begins={low[:3]}", f"ends={low[-3:]}"]
+
+    def neighbour_features(step: int, word: str) -> list[str]:
+        return [f"{step}={word.lower()}", f"{step}shape={SHAPES[word_shape(word)]}"]
+
+    parts = [columns(own_features)[here]]
+    for step in (step for step in range(-REACH, REACH + 1) if step):
+        # The word `step` positions further in the same sentence; BEYOND, which has code 0, beyond its ends
+        inside = (position + step >= first) & (position + step < end)
+        code_there = np.where(inside, np.roll(here, -step), 0)
+        parts.append(columns(partial(neighbour_features, step))[code_there])
+    table = np.sort(np.concatenate(parts, axis=1), axis=1)
     # Two features of a token may share a column, which then counts once.
-    first = np.diff(table, axis=1, prepend=-1) != 0
-    return _unit_rows(table[first], first.sum(axis=1), 1 << hash_bits)
-
-
-def _own_features(word: str) -> list[str]:
-    low = word.lower()
-    return [f"w={low}", f"as={word}", f"shape={SHAPES[word_shape(word)]}", f"begins={low[:3]}", f"ends={low[-3:]}"]
-
-
-def _neighbour_features(step: int, word: str) -> list[str]:
-    return [f"{step}={word.lower()}", f"{step}shape={SHAPES[word_shape(word)]}"]
-
-
-def _word_columns(words: Iterable[str], features: Callable[[str], list[str]], hash_bits: int) -> Ints:
-    """Return columns[v, f] of every distinct word."""
-    return np.array([[hash_column(feature, hash_bits) for feature in features(word)] for word in words], dtype=np.int64)
-
-
-def _shift_codes(codes: Ints, offsets: Ints, step: int) -> Ints:
-    """Return the code of the word `step` positions further in the same sentence, 0 beyond its ends."""
-    position = np.arange(len(codes)) + step
-    first, end = (np.repeat(ends, np.diff(offsets)) for ends in (offsets[:-1], offsets[1:]))
-    inside = (position >= first) & (position < end)
-    return np.where(inside, codes[np.clip(position, 0, max(len(codes) - 1, 0))], 0) if len(codes) else codes
+    distinct = np.diff(table, axis=1, prepend=-1) != 0
+    return _unit_rows(table[distinct], distinct.sum(axis=1), 1 << hash_bits)
 
 
 def _unit_rows(columns: Ints, lengths: Ints, width: int) -> sparse.csr_array:

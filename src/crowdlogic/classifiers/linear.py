@@ -71,7 +71,6 @@ class Linear:
             columns = find_weighted_columns(
                 corpus,
                 self.features,
-                shorter=self.features,
                 max_ngram=self.max_ngram,
                 idf_power=self.idf_power,
                 ngram_weight=self.ngram_weight,

@@ -124,7 +124,6 @@ def sample_weight_name(estimator: Any) -> str:
 
 
 # The linear classifier as a fitted scikit-learn pipeline: hashed n-grams of a text, then a LogisticRegression.
-#
 
 
 class HashedNgrams(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -178,7 +177,6 @@ def make_pipeline(classifier: Any, classes: Classes, *, sequential: bool) -> Pip
 
 
 # The state of a fitted scikit-learn estimator as arrays, without pickle: its attributes, or its training examples.
-#
 
 ATTRIBUTE, EXAMPLES = MODEL + "attribute.", MODEL + "examples."
 MIN_WEIGHT = 1e-6
@@ -235,21 +233,14 @@ def load_examples(arrays: Arrays, n_features: int) -> TrainingExamples:
     return TrainingExamples(sparse.csr_array((entries, columns, pointers), shape=shape), targets, weights)
 
 
-def fit_estimator(estimator: Any, examples: TrainingExamples) -> Any:
-    """Return a copy of the estimator, fitted to the examples."""
+def fit_estimator(estimator: Any, examples: TrainingExamples, *, partial: bool = False) -> Any:
+    """Return a copy of the estimator, fitted to the examples; with `partial`, call its `partial_fit` once in place."""
     features, label, weight = examples.copies()
     try:
-        return clone(estimator).fit(features, label, **{sample_weight_name(estimator): weight})
-    except (TypeError, ValueError) as problem:
-        raise OptionError(f"{type(estimator).__name__} cannot be fitted to these items: {problem}") from problem
-
-
-def partial_fit_estimator(estimator: Any, examples: TrainingExamples) -> None:
-    """Call `partial_fit` once; the estimator is changed in place."""
-    features, label, weight = examples.copies()
-    classes = np.arange(examples.targets.shape[1])
-    try:
-        estimator.partial_fit(features, label, classes=classes, sample_weight=weight)
+        if not partial:
+            return clone(estimator).fit(features, label, **{sample_weight_name(estimator): weight})
+        classes = np.arange(examples.targets.shape[1])
+        return estimator.partial_fit(features, label, classes=classes, sample_weight=weight)
     except (TypeError, ValueError) as problem:
         raise OptionError(f"{type(estimator).__name__} cannot be fitted to these items: {problem}") from problem
 
@@ -304,8 +295,8 @@ def attributes_suffice(estimator: Any, unfitted: Any, examples: TrainingExamples
         own, twin = deepcopy(estimator), restore_attributes(unfitted, numeric_attributes(estimator))
         if not predicts_alike(own, twin) or not partial:
             return predicts_alike(own, twin)
-        partial_fit_estimator(own, probe)
-        partial_fit_estimator(twin, probe)
+        for one in (own, twin):
+            fit_estimator(one, probe, partial=True)
         return predicts_alike(own, twin)
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # part of the state is not a number
         return False
@@ -326,7 +317,6 @@ def refit_estimator(unfitted: Any, examples: TrainingExamples, probe: Floats) ->
 # scikit-learn pipelines that begin with a text vectoriser, such as TfidfVectorizer. The vectoriser learns its
 # vocabulary from the training texts when the classifier is built; the rest of the pipeline is then trained on its
 # features, epoch by epoch. Vocabulary and idf are saved as arrays, so no pickle is needed.
-#
 
 VOCABULARY, IDF = FIXED + "vocabulary", FIXED + "idf"
 
@@ -458,7 +448,11 @@ class ScikitClassifier:
             )
         self.options, self.columns, self.n_classes, self.seed = options, columns, n_classes, seed
         self.vectorizer = vectorizer
-        self.refit = must_refit(options.make_estimator()) if options.refit is None else options.refit
+        # By default, refit unless there is a `partial_fit` that does not add up the targets of all epochs (naive Bayes)
+        made = options.make_estimator()
+        adds_up = type(made).__module__.startswith("sklearn.naive_bayes")
+        must_refit = not hasattr(made, "partial_fit") or adds_up
+        self.refit = must_refit if options.refit is None else options.refit
         self.estimator: Any = None
         self._examples: TrainingExamples | None = None  # None if restored from attributes
 
@@ -476,11 +470,8 @@ class ScikitClassifier:
             return 0.0
         features = self.columns.select(corpus)[rows]
         self._examples = TrainingExamples(features, targets[rows].copy(), sample_weight[rows].copy())
-        if self.refit:
-            self.estimator = fit_estimator(self.unfitted, self._examples)
-        else:
-            self.estimator = self.unfitted if self.estimator is None else self.estimator
-            partial_fit_estimator(self.estimator, self._examples)
+        begun = self.unfitted if self.refit or self.estimator is None else self.estimator
+        self.estimator = fit_estimator(begun, self._examples, partial=not self.refit)
         p = self._predict(self._examples.features)
         # per_unit[i], the cross-entropy; a class of target 0 adds nothing, even where its log probability is -inf
         per_unit = -(targets[rows] * np.where(targets[rows] > 0, safe_log(p), 0.0)).sum(axis=1)
@@ -530,11 +521,6 @@ class ScikitClassifier:
         elif any(name.startswith(EXAMPLES) for name in arrays):
             self._examples = load_examples(arrays, len(self.columns))
             self.estimator = refit_estimator(self.unfitted, self._examples, saved_array(arrays, PROBE, (None, None)))
-
-
-def must_refit(estimator: Any) -> bool:
-    """Return whether an estimator has no `partial_fit`, or one that adds up the targets of all epochs (naive Bayes)."""
-    return not hasattr(estimator, "partial_fit") or type(estimator).__module__.startswith("sklearn.naive_bayes")
 
 
 def _check_estimator(estimator: Any, *, refit: bool | None) -> None:

@@ -245,7 +245,9 @@ class Assessment:
         """Calibration of the estimate."""
         found = self.estimate.calibration
         if found is None:
-            raise DataError("The estimate of an assessment is calibrated; this one is not.")
+            raise DataError(
+                "assess: the estimate is not calibrated. Use a pool with a dependence, such as MethodPool()."
+            )
         return found
 
     @property

@@ -162,7 +162,7 @@ MIN_GOLD = 20
 LOW, HIGH, GROUP = "reliability_low", "reliability_high", "near_copies"
 """Parameters of an assessed estimate: the range of each annotator's reliability, and the group of near-copies."""
 MAX_EXACT = 1_000_000
-"""With more remaining items, the binomial interval is used."""
+"""Maximum number of remaining items for the hypergeometric distribution; otherwise the binomial one is used."""
 
 
 def checked_range(wrong: int, checked: int, remaining: int, *, level: float = LEVEL) -> tuple[float, float]:

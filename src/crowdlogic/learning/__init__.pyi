@@ -6,8 +6,8 @@ from crowdlogic.learning.algorithm import Loss as Loss
 from crowdlogic.learning.baselines.aggnet import AggNet as AggNet
 from crowdlogic.learning.baselines.aggnet import Raykar as Raykar
 from crowdlogic.learning.baselines.fixed_truth import FixedTruth as FixedTruth
-from crowdlogic.learning.baselines.two_stage import Gold as Gold
-from crowdlogic.learning.baselines.two_stage import TwoStage as TwoStage
+from crowdlogic.learning.baselines.fixed_truth import Gold as Gold
+from crowdlogic.learning.baselines.fixed_truth import TwoStage as TwoStage
 from crowdlogic.learning.explain import Evidence as Evidence
 from crowdlogic.learning.label_issues import find_label_issues as find_label_issues
 from crowdlogic.learning.learned import Learned as Learned

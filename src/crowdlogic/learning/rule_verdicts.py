@@ -349,11 +349,11 @@ class _Crowd:
         return self.m_step(q, kept, kappa)
 
     def fit_functions(self, kept: Floats, rng: np.random.Generator | None = None) -> _Tables:
-        """Return tables for labelling functions: a common precision, and that of each from gold where available; no EM.
+        """Return tables for labelling functions, with a common precision that gold may change for single functions.
 
-        The precision of a single function cannot be estimated from its agreement with others, since functions often
-        fire together and EM, which takes agreement for evidence, drifts. Therefore each replicate draws every precision
-        from a beta distribution around the mean. A vote of function j for n then means p(truth = n) = precision[j].
+        EM would not work: functions often agree because they look for similar things, so the agreement of a function
+        with others does not show its precision. Therefore each replicate draws every precision from a beta distribution
+        around the mean. A vote of function j for n then means p(truth = n) = precision[j].
         """
         labels, votes, size, n_annotators = self.labels, self.votes, self.labels.n_classes, len(self.labels.annotators)
         prior = self.class_shares(self.vote_shares, kept)

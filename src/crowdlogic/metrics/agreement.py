@@ -100,7 +100,7 @@ class PairTable:
         return np.isfinite(self.kappa) & (self.shared >= min_shared)
 
     def mean_kappa(self, min_shared: int = MIN_SHARED) -> float:
-        """Return the mean kappa of the pairs that count, weighted by the units they share; NaN if there are none."""
+        """Return the mean kappa of pairs with enough shared units, weighted by their number; NaN if there are none."""
         counted = self.counts(min_shared)
         total = self.shared[counted].sum()
         return float((self.shared[counted] * self.kappa[counted]).sum() / total) if total else float("nan")

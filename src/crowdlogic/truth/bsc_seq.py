@@ -35,7 +35,7 @@ class BSCSeq(FitsSequences):
         transition_count: Prior count of each allowed transition and start.
         word_count: Prior count of each word for each tag.
         shapes: Whether the kind of a word's first character (capital, digit or other) is a feature as well.
-        convergence: When to stop: by the gain of the bound per label.
+        convergence: Stopping criterion, by the gain of the bound per label.
     """
 
     diagonal: float = 10.0

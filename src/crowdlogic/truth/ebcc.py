@@ -56,7 +56,7 @@ class EBCC(FitsBlocks):
         off_diagonal: Prior count of each wrong label.
         restarts: Number of random starts, in addition to one without subtypes; the fit with the best bound is used.
         seed: Random seed of the starts.
-        convergence: When each start stops: by the gain of the bound per label.
+        convergence: Stopping criterion of each start, by the gain of the bound per label.
     """
 
     subtypes: int = 10

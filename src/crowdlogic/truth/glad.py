@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 from scipy.special import log_expit
 
-from crowdlogic.annotators.label_sums import LARGE, clamp
+from crowdlogic.annotators.label_sums import LARGE, clamp, kernel_columns
 from crowdlogic.data.blocks import Arrays, Engine, Shard, State
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, sum_by
@@ -44,7 +44,7 @@ HALVINGS = 20
 """Maximum number of times that a Newton step is halved if it lowers the objective; then it is skipped."""
 
 EASE = "ease"
-"""Arrays of units: ease[i], the log of beta (larger for easier items)."""
+"""Key of ease[i], the log of beta (larger for easier items), among the arrays of units."""
 
 PRIOR_MEAN = 1.0
 """Mean of the priors on abilities and log difficulties; the variance is 1 ([WRWBM09] section 3)."""
@@ -100,19 +100,14 @@ def compiled_em_step(
     """Compute `em_step` with a compiled kernel."""
     from crowdlogic.numerics.label_kernels import ability_pass, unrolled_states
 
-    ability, ease, narrow = p["ability"], state[EASE].copy(), block.narrow()
+    ability, ease = p["ability"], state[EASE].copy()
     q = np.empty((block.n_units if keep else 0, n_classes))
     given = np.ascontiguousarray(state["q"]) if "q" in state else np.empty((0, n_classes))
     pull, curvature = np.zeros_like(ability), np.zeros_like(ability)
     evidence = ability_pass(
         unrolled_states(n_classes),
         n_classes,
-        narrow.starts,
-        narrow.annotator,
-        narrow.label,
-        narrow.weight,
-        narrow.fixed,
-        narrow.times,
+        *kernel_columns(block),
         ability,
         ease,
         q,
@@ -183,9 +178,11 @@ class GLAD(FitsBlocks):
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
         """Fit to blocks of labels, in memory or elsewhere; difficulties stay with the blocks of their units."""
-        step = partial(compiled_em_step if _is_compiled(blocks) else em_step, n_classes=blocks.n_classes)
-        # Initialise abilities and difficulties with the means of their priors, and update both with given beliefs, if
-        # any
+        # The compiled kernel pays off with half as many labels as for other methods
+        large = blocks.n_labels * blocks.n_classes >= LARGE // 2
+        compiled = large if blocks.compiled is None else blocks.compiled
+        step = partial(compiled_em_step if compiled else em_step, n_classes=blocks.n_classes)
+        # Initialise abilities and difficulties with the means of their priors; given beliefs, if any, update both
         first: State = {"ability": np.full(blocks.n_annotators, PRIOR_MEAN)}
         start = starting_beliefs(labels, fitting)
         if start is None:
@@ -209,9 +206,3 @@ class GLAD(FitsBlocks):
     def unit_parameters(self, fit: EngineFit) -> dict[str, Floats]:
         """Return the difficulty of each unit."""
         return {"difficulty": np.exp(-fit.engine.gather(fit.state[UNITS])[EASE])}
-
-
-def _is_compiled(blocks: Engine) -> bool:
-    """Return whether to use the compiled kernel, which pays off with half as many labels as for other methods."""
-    large = blocks.n_labels * blocks.n_classes >= LARGE // 2
-    return large if blocks.compiled is None else blocks.compiled

@@ -290,11 +290,12 @@ def _measure_pair(label_a: Ints, label_b: Ints, others: Floats) -> tuple[float, 
 
 
 def _beyond_skill(first: Ints, second: Ints, kappa: Floats, common: Floats, family: Ints, pairs: Ints) -> Bools:
-    """Return whether pairs agree more than two annotators whose skill explains their agreement with others.
+    """Return whether pairs agree more than the skill of the two annotators explains.
 
-    Two excellent annotators among poor ones also agree beyond what the others' votes explain. With independent
-    errors, there is one factor, kappa[a, b] = skill[a] skill[b]; so kappa[a, k] kappa[b, l] = explained kappa[k, l] for
-    all k and l of other families, and the least squares estimate of `explained` = skill[a] skill[b] is in closed form.
+    Two excellent annotators among poor ones also agree beyond what the others' votes explain, without copying. With
+    independent errors, there is one factor, kappa[a, b] = skill[a] skill[b]. So kappa[a, k] kappa[b, l] = explained
+    kappa[k, l] for all k and l of other families, where `explained` = skill[a] skill[b] has a least squares estimate in
+    closed form.
     """
     names = np.unique(np.concatenate([first, second]))
     a, b = np.searchsorted(names, first), np.searchsorted(names, second)
@@ -332,7 +333,7 @@ def _discoveries(above: Floats, variance: Floats, rate: float) -> Bools:
 
 
 def _link(first: Ints, second: Ints, strength: Floats, n_annotators: int, least: float) -> Ints:
-    """Return groups by average linkage, down to a mean strength of `least`; pairs without a strength count as zero."""
+    """Return groups by average linkage with a mean strength of at least `least`; other pairs have strength zero."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 

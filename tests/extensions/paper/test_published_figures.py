@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdlogic.annotators.tag_chain import tag_grammar
 from crowdlogic.extensions.paper.benchmarks import Benchmark, load_benchmark
 from crowdlogic.metrics.scores import accuracy_ties_half
 from crowdlogic.metrics.spans import span_scores
@@ -17,6 +16,7 @@ from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ebcc import EBCC
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import needs_sequences, truth_method
+from crowdlogic.truth.word_hmm import tag_grammar
 
 pytestmark = pytest.mark.data
 

@@ -59,7 +59,7 @@ def crowd_label_loss(labels: CrowdLabels, annotator_logits: AnnotatorLogits, dev
 
 
 def unit_starts(labels: CrowdLabels) -> Ints:
-    """Return starts[i], the row of unit i's first label (sorted by unit), and finally the number of labels."""
+    """Return starts[i], the row of the first label of unit i; the last entry is the number of labels."""
     return np.searchsorted(labels.unit, np.arange(labels.n_units + 1))
 
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
 
 from crowdlogic.cli.console import Output, say, show_output, show_tables
 from crowdlogic.cli.options import JsonOption
-from crowdlogic.extensions.paper.benchmarks import FOLDER_VARIABLE
-from crowdlogic.extensions.paper.datasets import check_dataset, list_datasets
+from crowdlogic.errors import MissingDataError
+from crowdlogic.extensions.paper.benchmarks import (
+    CATALOGUE,
+    FOLDER_VARIABLE,
+    data_folder,
+    is_present,
+    load_benchmark,
+    measure_benchmark,
+)
+from crowdlogic.workflows.inputs import ResultTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +63,24 @@ class DatasetsOutput(Output):
 OUTPUTS = {"datasets": DatasetsOutput}
 
 
+def list_datasets(root: str | None = None) -> list[DataSet]:
+    """Return all known data sets, with whether they are available in a folder."""
+    try:
+        data_folder(root)
+        has_folder = True
+    except MissingDataError:
+        has_folder = False
+    return [
+        DataSet(
+            name=entry.name,
+            here=has_folder and is_present(entry.name, root),
+            **asdict(entry.size),
+            what=entry.description,
+        )
+        for entry in CATALOGUE.values()
+    ]
+
+
 def command(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Data set to load and check.")] = None,
     *,
@@ -64,17 +90,28 @@ def command(
 ) -> None:
     """List the public data sets and say which ones are available."""
     if name is not None:
-        size = check_dataset(name, root=root, split=split)
-        say(*size.notices)
+        loaded = load_benchmark(name, root=root, split=split)
+        counts = {
+            **asdict(measure_benchmark(loaded)),
+            "units": loaded.labels.n_units,
+            "duplicates": loaded.labels.intake.duplicates,
+        }
+        for part, corpus in (("dev", loaded.dev), ("test", loaded.test)):
+            if corpus is not None:
+                counts[part] = len(corpus.items)
+        notices = tuple(loaded.labels.intake.messages())
+        say(*notices)
         if json:
-            show_output(DatasetsOutput(command="datasets", notices=size.notices, counts=size.counts))
+            show_output(DatasetsOutput(command="datasets", notices=notices, counts=counts))
         else:
-            show_tables(size.table())
+            show_tables(ResultTable(title=name, columns=["part", "count"], rows=list(counts.items())))
         return
-    catalogue = list_datasets(root)
+    found = list_datasets(root)
+    notices = tuple(f"{one.name} is not available. {CATALOGUE[one.name].origin}" for one in found if not one.here)
     if json:
-        found = [DataSet(**entry) for entry in catalogue.entries]
-        show_output(DatasetsOutput(command="datasets", notices=catalogue.notices, data_sets=found))
+        show_output(DatasetsOutput(command="datasets", notices=notices, data_sets=found))
         return
-    show_tables(catalogue.table())
-    say(*catalogue.notices)
+    columns = ["name", "here", "items", "labels", "annotators", "classes", "gold", "what"]
+    rows = [(name, "yes" if here else "no", *rest) for name, here, *rest in (asdict(one).values() for one in found)]
+    show_tables(ResultTable(title="data sets", columns=columns, rows=rows))
+    say(*notices)

@@ -25,7 +25,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 @dataclass(frozen=True)
 class Job:
-    """Run to execute.
+    """A run that is to be executed.
 
     Attributes:
         task: The task, such as `ner`.

@@ -1,4 +1,4 @@
-"""Tables of the paper: the scores in its lines, and the corresponding rows of our experiments.
+"""Scores in the tables of the paper, and the corresponding rows of our experiments.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics", Tables 3, 4 and 5; means over 50 runs (sentiment) and 30 (NER).
 All scores here are the paper's; ours are always read from the files of finished runs.

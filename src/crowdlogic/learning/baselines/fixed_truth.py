@@ -1,26 +1,33 @@
-"""Rules applied to a truth inferred by another method: MV-Rule, GLAD-Rule and AggNet-Rule in the paper's Table 5.
+"""Algorithm 1 with a fixed posterior: q_a comes from another method, or from gold, and never changes.
 
-[LNCL] "Learning from Noisy Crowd Labels with Logics". Algorithm 1 with a fixed posterior: q_a comes from another method
-and never changes; the rules still correct it (eq. 15), and the classifier is trained on the mixture (eq. 9). The
-difference to Logic-LNCL measures the benefit of estimating classifier, annotators and truth jointly.
+- `FixedTruth`: the rules correct q_a (eq. 15), and the classifier is trained on the mixture (eq. 9): MV-Rule, GLAD-Rule
+  and AggNet-Rule in the paper's Table 5. The difference to Logic-LNCL measures the benefit of estimating classifier,
+  annotators and truth jointly.
+- `TwoStage`: the classifier is trained on q_a, and the rules only correct predictions (the rows "MV-t").
+- `Gold`: the upper bound, trained on gold.
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics".
 
 Axes: i unit, k class.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+
+import numpy as np
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture
-from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.algorithm import (
+    ConstantImitation,
     GrowingImitation,
     Imitation,
     Loss,
@@ -33,6 +40,7 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.posterior import FixedPosterior, first_targets
 from crowdlogic.learning.stopping import TrainingLimits
+from crowdlogic.learning.task import Task, is_scorable
 from crowdlogic.learning.training import EpochCallback, FitCheckpoint
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
@@ -97,6 +105,112 @@ class FixedTruth(FitMixin):
             seed=self.limits.seed,
         )
         return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
+
+
+@dataclass(frozen=True)
+class TwoStage(FitMixin):
+    """Two-stage method: a truth method, then a classifier.
+
+    Attributes:
+        truth: Truth method for the targets: MajorityVote(), DawidSkene(), GLAD(), ..., or its name.
+        classifier: Classifier trained on the targets.
+        hard: Whether the targets are the answers instead of the beliefs.
+        annotators: Annotator model, for the verdicts on annotators and for stopping.
+        projector: Projector with which the rules correct predictions.
+        limits: Number of epochs, stopping criterion and random seed.
+    """
+
+    truth: TruthMethod = MajorityVote()
+    classifier: Architecture = Linear()
+    hard: bool = False
+    annotators: AnnotatorModel = ConfusionMatrices()
+    projector: Projector = Projector()
+    limits: TrainingLimits = TrainingLimits()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "truth", as_truth_method(self.truth))
+
+    @property
+    def name(self) -> str:
+        """Name of the method in tables."""
+        return f"{self.truth.name} + {self.classifier.name}"
+
+    def learn(
+        self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
+    ) -> Learned:
+        """Infer the truth, then train the classifier on it."""
+        task = data.task(self.limits)
+        infer = cache(lambda labels: self.targets(labels, task))
+        parts = Parts(
+            classifier=self.classifier,
+            annotators=self.annotators,
+            teacher=make_teacher(self.projector, data, task),
+            imitation=ConstantImitation(0.0),
+            weights=lambda task: task.unit_weights,
+            targets=lambda task: infer(task.training_labels),
+            posterior=lambda labels: FixedPosterior(infer(labels), labels.labels_per_unit() > 0),
+            corrects_targets=False,
+            seed=self.limits.seed,
+        )
+        return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
+
+    def targets(self, labels: CrowdLabels, task: Task) -> Beliefs:
+        """Return the beliefs of the truth method, or one-hot answers if `hard` is set."""
+        estimate = infer_truth(self.truth, labels, task.corpus)
+        if not self.hard:
+            return estimate.beliefs
+        hard = np.eye(task.labels.n_classes)[estimate.answer]
+        return np.where(estimate.answered[:, None], hard, estimate.beliefs)
+
+
+@dataclass(frozen=True)
+class Gold(FitMixin):
+    """Upper bound: a classifier trained on gold. The labels are only used to evaluate the annotators.
+
+    Attributes:
+        classifier: Classifier trained on gold.
+        annotators: Annotator model, for the verdicts on annotators.
+        projector: Projector with which the rules correct predictions.
+        limits: Number of epochs and random seed; without a dev set, all epochs are run.
+    """
+
+    classifier: Architecture = Linear()
+    annotators: AnnotatorModel = ConfusionMatrices()
+    projector: Projector = Projector()
+    limits: TrainingLimits = TrainingLimits()
+
+    name = "gold"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # The labels are not used for training, so none are held out.
+        object.__setattr__(self, "limits", replace(self.limits, held_out=None))
+
+    def learn(
+        self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
+    ) -> Learned:
+        """Train on gold; no labels are held out."""
+        task = data.task(self.limits)
+        if not is_scorable(task.corpus):
+            raise CorpusError("The items have no gold to train on. Add gold, or choose another method.")
+        gold = np.asarray(task.corpus.gold)
+        known = gold != UNKNOWN
+        targets = np.where(known[:, None], np.eye(task.labels.n_classes)[gold], 1.0 / task.labels.n_classes)
+        # annotators are evaluated on the items with gold
+        judged = replace(task, training_labels=task.labels.take(known[task.labels.unit]))
+        parts = Parts(
+            classifier=self.classifier,
+            annotators=self.annotators,
+            teacher=make_teacher(self.projector, data, task),
+            imitation=ConstantImitation(0.0),
+            weights=lambda _: known.astype(np.float64),
+            targets=lambda _: targets,
+            posterior=lambda _: FixedPosterior(targets, known),
+            corrects_targets=False,
+            seed=self.limits.seed,
+        )
+        return fit_parts(self.name, judged, self.limits, parts, checkpoint=checkpoint, callback=callback)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_crowd
-from crowdlogic.learning.baselines.aggnet import Raykar
+from crowdlogic.learning.baselines import Raykar
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.numerics.arrays import Floats
 

@@ -425,11 +425,11 @@ LEARNING_METHODS = Registry(
     "crowdlogic.learners",
     {
         "logic-lncl": "crowdlogic.learning.algorithm:LogicLNCL",
-        "aggnet": "crowdlogic.learning.baselines.aggnet:AggNet",
-        "raykar": "crowdlogic.learning.baselines.aggnet:Raykar",
-        "two-stage": "crowdlogic.learning.baselines.fixed_truth:TwoStage",
-        "fixed-truth": "crowdlogic.learning.baselines.fixed_truth:FixedTruth",
-        "gold": "crowdlogic.learning.baselines.fixed_truth:Gold",
+        "aggnet": "crowdlogic.learning.baselines:AggNet",
+        "raykar": "crowdlogic.learning.baselines:Raykar",
+        "two-stage": "crowdlogic.learning.baselines:TwoStage",
+        "fixed-truth": "crowdlogic.learning.baselines:FixedTruth",
+        "gold": "crowdlogic.learning.baselines:Gold",
     },
 )
 """Methods that learn a classifier, the annotators and the truth together."""

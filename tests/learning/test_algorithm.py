@@ -26,7 +26,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation, LogicLNCL, Parts, run_algorithm
-from crowdlogic.learning.baselines.aggnet import AggNet
+from crowdlogic.learning.baselines import AggNet
 from crowdlogic.learning.explain import is_explicable
 from crowdlogic.learning.posterior import Teacher, first_targets
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits

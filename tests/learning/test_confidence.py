@@ -13,7 +13,7 @@ from crowdlogic.data.estimate import KnownTruths
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.baselines.fixed_truth import TwoStage
+from crowdlogic.learning.baselines import TwoStage
 from crowdlogic.learning.confidence import (
     SPAN_SHIFT,
     SPAN_SLOPE,

@@ -20,7 +20,7 @@ from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.learning.algorithm import ConstantImitation, LogicLNCL
-from crowdlogic.learning.baselines.fixed_truth import TwoStage
+from crowdlogic.learning.baselines import TwoStage
 from crowdlogic.learning.explain import Evidence, explain, explain_all, is_explicable
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.stopping import TrainingLimits

@@ -18,7 +18,7 @@ from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.learning import stopping as held_out
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.baselines.aggnet import AggNet
+from crowdlogic.learning.baselines import AggNet
 from crowdlogic.learning.stopping import (
     SHARPNESS,
     HeldOut,

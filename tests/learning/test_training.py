@@ -17,8 +17,7 @@ from crowdlogic.classifiers.protocol import averageable_weights
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
-from crowdlogic.learning.baselines.fixed_truth import TwoStage
+from crowdlogic.learning.baselines import AggNet, Raykar, TwoStage
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.posterior import Teacher, crowd_posterior
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits

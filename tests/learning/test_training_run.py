@@ -22,7 +22,7 @@ from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import CrowdLogicWarning, OptionError, RuleError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.baselines.fixed_truth import TwoStage
+from crowdlogic.learning.baselines import TwoStage
 from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run, load_run, train_run
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import ConstantImitation, GrowingImitation, LogicLNCL, Loss
-from crowdlogic.learning.baselines.aggnet import AggNet
-from crowdlogic.learning.baselines.fixed_truth import Gold, TwoStage
+from crowdlogic.learning.baselines import AggNet, Gold, TwoStage
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.potentials import PerUnit

@@ -30,8 +30,9 @@ class Function:
     """Architecture that wraps a function, which predicts and is not trained.
 
     Attributes:
-        function: Takes the items (a list of texts, a list of token lists, or an array of features) and returns one row
-            per unit (a document, or a token) with one probability per class, in the order of `labels.classes`.
+        function: Function that is called with the items (a list of texts, a list of token lists, or an array of
+            features). It returns one row per unit (a document, or a token), with one probability per class in the order
+            of `labels.classes`.
     """
 
     function: Callable[[Any], Any]

@@ -1,10 +1,10 @@
 """Logic-LNCL: learn classifier, annotators and truth jointly, guided by rules (Algorithm 1).
 
-[LNCL] "Learning from Noisy Crowd Labels with Logics". The product of three parts, each a protocol: what the items say
-(`Classifier`), what an annotator's label says (`AnnotatorModel`), what must hold (`Projector`). `run_algorithm` is the
-loop; every method of Algorithm 1 is a choice of its parts. Without rules it is AggNet; with the linear classifier,
-Raykar's; with the class prior for a classifier, Dawid-Skene; with a fixed posterior from another method, the rows
-MV-Rule, GLAD-Rule and AggNet-Rule of the paper, and the two-stage methods.
+[LNCL] "Learning from Noisy Crowd Labels with Logics". The posterior combines three parts, each with a protocol: a
+classifier for the items (`Classifier`), a model of the annotators (`AnnotatorModel`), and the rules (`Projector`).
+`run_algorithm` is the loop, and methods differ in their parts. Without rules it is AggNet; with the linear classifier,
+Raykar's method; with the class prior as classifier, Dawid-Skene. With a fixed posterior from another method, it gives
+the rows MV-Rule, GLAD-Rule and AggNet-Rule of the paper, and the two-stage methods.
 
 Axes: i unit, j annotator, k class, l rule.
 """

@@ -96,7 +96,7 @@ class RuleEvidence:
     is_exact: bool
 
     def leading_to(self, q_b: Beliefs) -> RuleEvidence:
-        """Return the same evidence with the residual and the normaliser with which it adds up to log2 q_b."""
+        """Return the evidence with the residual and the normaliser that make it add up to log2 q_b."""
         explained = self.base + self.share.sum(axis=0) + (0.0 if self.transitions is None else self.transitions)
         residual, normaliser = left_over(explained, safe_log(q_b) / BIT)
         return replace(self, residual=residual, normaliser=normaliser)
@@ -156,7 +156,7 @@ class Evidence:
         return np.asarray(self.q_f.argmax(axis=1)) if self.path is None else self.path
 
     def added_up(self) -> Floats:
-        """Return log2 q_f[i, k] as the sum of all terms; NaN for a class that is impossible without doubt."""
+        """Return log2 q_f[i, k] as the sum of all terms; NaN for a class that only uniform doubt makes possible."""
         rules = self.rules
         if rules is None:
             total = self.classifier + self.crowd.total(len(self.q_f)) - self.normaliser[:, None]

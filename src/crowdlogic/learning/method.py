@@ -275,7 +275,16 @@ def as_architecture(given: Any) -> Architecture:
     if isinstance(given, type):
         raise OptionError(f"classifier: {given.__name__} is a class. Pass an instance: {given.__name__}(...).")
     if hasattr(given, "build") and hasattr(given, "load"):
-        _check_signatures(given)
+        if not isinstance(getattr(given, "name", None), str):
+            raise OptionError(f"classifier: a {type(given).__name__} has no name. A classifier is {OWN_CLASSIFIER}.")
+        for verb, positional, named in (("build", 2, {"seed": 0}), ("load", 2, {})):
+            signature = inspect.signature(getattr(given, verb))
+            try:
+                signature.bind(*[None] * positional, **named)
+            except TypeError:
+                raise OptionError(
+                    f"classifier: a {type(given).__name__} has {verb}{signature}. A classifier is {OWN_CLASSIFIER}."
+                ) from None
         made = given
         return made
     if isinstance(given, str) and given in CLASSIFIERS:
@@ -306,20 +315,6 @@ OWN_CLASSIFIER = (
     "as docs/how-to/extending.md shows"
 )
 """Description of a classifier for error messages."""
-
-
-def _check_signatures(given: Any) -> None:
-    """Raise an error for a classifier whose methods have the wrong signatures."""
-    if not isinstance(getattr(given, "name", None), str):
-        raise OptionError(f"classifier: a {type(given).__name__} has no name. A classifier is {OWN_CLASSIFIER}.")
-    for verb, positional, named in (("build", 2, {"seed": 0}), ("load", 2, {})):
-        signature = inspect.signature(getattr(given, verb))
-        try:
-            signature.bind(*[None] * positional, **named)
-        except TypeError:
-            raise OptionError(
-                f"classifier: a {type(given).__name__} has {verb}{signature}. A classifier is {OWN_CLASSIFIER}."
-            ) from None
 
 
 # Methods that do not support rules or anchors raise an error if there are any.

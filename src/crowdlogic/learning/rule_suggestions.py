@@ -61,17 +61,17 @@ MIN_Z = 2.5
 MIN_HOLDS = 0.5
 """Minimum share of the cases in which a suggested rule holds."""
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
-"""Where thresholds on features are tried."""
+"""Quantiles of a feature that are tried as thresholds."""
 MOST_FEATURE_CELLS, MOST_NEIGHBOURED = 2_000_000, 20_000
-"""Maximum number of cells of the features that are looked at, and of units whose neighbours are."""
+"""Maximum number of cells of the features that are used, and of units for rules about nearest neighbours."""
 STRENGTH = 5.0
-"""The strength C for which weights are suggested."""
+"""Strength C of the rules for which weights are suggested."""
 DISCOURSE_TEXTS, CONNECTIVES = 5_000, 120
-"""Maximum number of texts and of connectives that are cut into clauses."""
+"""Maximum number of texts that are split into clauses, and of words that are tried as connectives."""
 MIN_GAIN, NOT_REDUNDANT = 2.0, 0.25
-"""What a rule must add, in nats and as a share of what it would add alone, after two standard errors."""
+"""Minimum gain of a rule: in nats, and as a share of its gain without other rules; each less two standard errors."""
 MORE_OFTEN = 1.3
-"""How many times as often as elsewhere a tag stands before another one that it may precede."""
+"""Minimum ratio of a tag's frequency before another tag to its overall frequency, for a rule that allows this pair."""
 MIN_Z_DISCOURSE = 3.0
 """Minimum standard score of a connective."""
 CLAUSE_STRENGTH = 2.0
@@ -87,7 +87,7 @@ class Suggestion:
 
     Attributes:
         rule: The rule with its weight, as written in a rule file.
-        shape: What kind of rule it is, such as word or discourse.
+        shape: Kind of the rule, such as word or discourse.
         verdict: The verdict on the half of the items that was not used to suggest it.
         examples: Texts in which the labels agree with the rule.
         counterexamples: Texts in which the labels disagree with the rule.
@@ -146,7 +146,7 @@ class SuggestedRules:
 
     def to_frame(self) -> pl.DataFrame:
         """Return one row per rule: rule, shape, and the figures of its verdict."""
-        figures = {
+        columns = {
             "holds": "holds",
             "low": "low",
             "high": "high",
@@ -155,7 +155,7 @@ class SuggestedRules:
             "gain": "gain",
         }
         rows = [
-            {"rule": s.rule, "shape": s.shape} | {name: getattr(s.verdict, key) for name, key in figures.items()}
+            {"rule": s.rule, "shape": s.shape} | {name: getattr(s.verdict, key) for name, key in columns.items()}
             for s in self.suggestions
         ]
         return pl.DataFrame(rows)
@@ -174,10 +174,10 @@ def quote(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Shape:
-    """Candidates of one shape.
+    """Candidates for rules of one shape, such as all rules about a single word.
 
     Attributes:
-        name: The shape.
+        name: Name of the shape.
         touched: touched[i, c], 1 where the body of candidate c holds for unit i.
         body: body(c), the body as text.
     """
@@ -190,18 +190,12 @@ class _Shape:
 def _shape(
     name: str, unit: Ints, column: Ints, bodies: Sequence[str] | Callable[[int], str], n: int, size: int
 ) -> _Shape:
-    """Return a shape from pairs of a unit and a candidate; a pair may be repeated."""
+    """Return candidates of one shape from pairs of a unit and a candidate that applies to it, in any order."""
     cell = np.unique(column.astype(np.int64) * n + unit)
     column, unit = cell // n, cell % n
     start = np.searchsorted(column, np.arange(size + 1))
     found = sparse.csc_array((np.ones(len(unit), dtype=np.float32), unit, start), shape=(n, size))
     return _Shape(name, found, bodies if callable(bodies) else lambda c: bodies[c])
-
-
-def _encode(names: pl.Series) -> tuple[Ints, pl.Series]:
-    """Return the code of each name, and the names by code."""
-    codes, distinct = encode(names)
-    return codes.astype(np.int64), distinct
 
 
 def _frequent(code: Ints, size: int, usable: Bools | None = None) -> tuple[Ints, Bools, Ints]:
@@ -247,7 +241,7 @@ def _document_shapes(corpus: Corpus) -> Iterable[_Shape]:
     )
     words = frame.explode("word").drop_nulls()
     if len(words):
-        code, names = _encode(words["word"])
+        code, names = encode(words["word"])
         unit = words["unit"].to_numpy()
         usable = ((names.str.len_chars() <= 40) & ~names.str.contains(CJK)).to_numpy()
         often, rows, number = _frequent(code, len(usable), usable)
@@ -278,7 +272,7 @@ def _phrases(unit: Ints, number: Ints, chosen: Sequence[str], n: int) -> Iterabl
 
 def _endings(unit: Ints, column: Ints, words: pl.Series, n: int) -> Iterable[_Shape]:
     """Yield words of at least five letters with the same ending of three letters; several words, which may be rare."""
-    known, names = _encode(words.str.extract(r"^\p{L}{2,}(\p{L}{3})$", 1).fill_null(""))
+    known, names = encode(words.str.extract(r"^\p{L}{2,}(\p{L}{3})$", 1).fill_null(""))
     kinds = np.bincount(known, minlength=len(names))  # the number of words with each ending
     often, rows, number = _frequent(known[column], len(names), (kinds >= 3) & (names != "").to_numpy())
     bodies = ["Matches(S, " + quote(r"(?i)\w\w" + ending + r"\b") + ")" for ending in names.gather(often)]
@@ -297,7 +291,7 @@ def _characters(texts: pl.Series, n: int) -> Iterable[_Shape]:
         for a in range(len(run) - 1)
     ]
     frame = pl.DataFrame(pairs, schema={"unit": pl.Int64, "pair": pl.String}, orient="row")
-    code, names = _encode(frame["pair"])
+    code, names = encode(frame["pair"])
     often, rows, number = _frequent(code, len(names))
     bodies = [f"Matches(S, {quote(name)})" for name in names.gather(often)]
     yield _shape("characters", frame["unit"].to_numpy()[rows], number, bodies, n, len(bodies))
@@ -320,7 +314,7 @@ def _token_shapes(corpus: Corpus) -> Iterable[_Shape]:
     for shape_name, (column, shift, template) in columns.items():
         present = column.is_not_null().to_numpy()
         code = np.full(n, -1, dtype=np.int64)
-        code[present], names = _encode(column.drop_nulls())
+        code[present], names = encode(column.drop_nulls())
         at = np.arange(n)
         if shift:  # the candidate is about the neighbour of the unit
             unit = np.flatnonzero(~starts[:n]) if shift < 0 else np.flatnonzero(~starts[1:])
@@ -373,7 +367,7 @@ def suggest_rules(
 
     Args:
         labels: The labels.
-        items: The items: a Corpus, a frame with item and text, or what `fit` takes.
+        items: The items: a Corpus, a frame with item and text, or any other form that `fit` accepts.
         fit: A fit without rules to the same labels and items; computed if not given.
         gold: gold[i], known classes of the labels' units; UNKNOWN (-1) elsewhere. Items must be in the labels' order.
         most: Maximum number of rules.
@@ -385,7 +379,9 @@ def suggest_rules(
     corpus = to_corpus(items, sequential=labels.is_sequential)
     if not corpus.items.equals(labels.items):
         if fit is not None or gold is not None:
-            raise OptionError("suggest_rules: fit and gold need items in the order of labels: crowdlogic.data.align.")
+            raise OptionError(
+                "suggest_rules: fit and gold need items in the order of labels. Call crowdlogic.data.align first."
+            )
         labels, corpus = align(labels, corpus)
     if labels.n_classes < 2:
         raise LabelError(
@@ -564,7 +560,7 @@ def _discourse(fit: RuleFreeFit, first: Bools, second: Bools, rng: np.random.Gen
     for _ in range(5):
         fit_epoch(model, fit.corpus, fit.beliefs, second.astype(np.float64))
     together = pl.concat([clauses for _, _, behind, ahead in cuts for clauses in (behind, ahead)])
-    distinct, code = _encode(together)[1], _encode(together)[0]
+    code, distinct = encode(together)
     p = predict_texts(model, distinct.to_list())[code]
     whole = predict_texts(model, column.to_list())
     evidence, log_share = fit.evidence[0].astype(np.float64)[rows], np.log(fit.class_shares[0])
@@ -658,7 +654,7 @@ def _finish(rules: Sequence[tuple[str, str]], fit: RuleFreeFit, second: Bools, m
 
 def _examples(fit: RuleFreeFit, rule: GroundRule) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return texts in which the labels agree with a rule, and texts in which they disagree; single-unit rules only."""
-    answer, item = fit.beliefs.argmax(axis=1), fit.labels.item_of_unit
+    answer, item, corpus = fit.beliefs.argmax(axis=1), fit.labels.item_of_unit, fit.corpus
     right: list[str] = []
     wrong: list[str] = []
     for block in rule.blocks:
@@ -670,13 +666,12 @@ def _examples(fit: RuleFreeFit, rule: GroundRule) -> tuple[tuple[str, ...], tupl
         violated = found.table[which[rows], answer[block.first[rows]]] > 0.5
         for side, chosen in ((right, rows[~violated]), (wrong, rows[violated])):
             for unit in block.first[chosen[: EXAMPLES - len(side)]]:
-                side.append(_item_text(fit.corpus, int(item[unit]), int(unit)))
+                s = int(item[unit])
+                if corpus.tokens is None or corpus.offsets is None:
+                    side.append(corpus.texts[s] if corpus.texts else str(corpus.items[s]))
+                    continue
+                # The token in brackets, with up to four neighbours on either side
+                a, b = max(int(corpus.offsets[s]), int(unit) - 4), min(int(corpus.offsets[s + 1]), int(unit) + 5)
+                around = enumerate(corpus.tokens[a:b], start=a)
+                side.append(" ".join(f"[{token}]" if i == unit else token for i, token in around))
     return tuple(right), tuple(wrong)
-
-
-def _item_text(corpus: Corpus, item: int, unit: int) -> str:
-    if corpus.tokens is None or corpus.offsets is None:
-        return corpus.texts[item] if corpus.texts else str(corpus.items[item])
-    begin, end = int(corpus.offsets[item]), int(corpus.offsets[item + 1])
-    a, b = max(begin, unit - 4), min(end, unit + 5)
-    return " ".join(f"[{t}]" if i == unit else t for i, t in enumerate(corpus.tokens[a:b], start=a))

@@ -313,7 +313,7 @@ class _Crowd:
         return float(normalise(raw[units] + safe_log(tables.prior))[1].sum())
 
     def class_shares(self, q: Beliefs, kept: Floats) -> Floats:
-        """Return the class shares of the labelled units under beliefs, by weight kept[i]."""
+        """Return the class shares of the labelled units according to beliefs, weighted by kept[i]."""
         share = (kept * self.labelled) @ q + 1.0
         return np.asarray(share / share.sum())
 
@@ -693,7 +693,7 @@ def _gain(parts: Sequence[_Observations], fit: RuleFreeFit, given: float) -> tup
 def _hold_rates(
     rule: GroundRule, parts: Sequence[_Observations], answers: Predictions, share: Floats
 ) -> tuple[float, Callable[[float], float]]:
-    """Return the rate at which the rule holds by chance if it applies, and a function from the lift to that rate."""
+    """Return how often the rule holds by chance if it applies, and a function that returns this rate for a lift."""
     cases = sum(len(part.first) for part in parts)
     if not cases:
         return math.nan, lambda lift: math.nan  # noqa: ARG005

@@ -1,14 +1,14 @@
 """Convert a fit to and from a run directory: a loaded run predicts and explains like the fit.
 
 `to_record` converts the result of a fit to plain data, `load_run` converts it back. Only data that are read from files
-are validated; an error raised by the classifier is a bug and not reported as a damaged run.
+are validated; an error raised by the classifier is a bug and is not reported as a damaged run.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,11 +82,11 @@ NO_OPTIONS = ("rules", "vocabulary")
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Run(Learned):
-    """A completed run: everything that was learned, with the folder that holds it.
+    """A completed run: the result of the training, and the folder in which it is saved.
 
     Attributes:
-        folder: Its folder.
-        record: Its content as plain data.
+        folder: The folder.
+        record: Content of the folder as plain data.
     """
 
     folder: Path
@@ -94,7 +94,7 @@ class Run(Learned):
 
     @classmethod
     def of(cls, folder: Path, record: RunRecord, learned: Learned) -> Run:
-        """Return the run of what was learned, with the verdicts on the rules that its record holds."""
+        """Return a run from the result of a training, with the verdicts on the rules that are in its record."""
         held = {one.name: getattr(learned, one.name) for one in fields(learned)}
         return cls(folder=folder, record=record, **held | {"verdicts": learned.audit})
 
@@ -103,7 +103,7 @@ class Run(Learned):
 
     @property
     def learned(self) -> Learned:
-        """The run itself, for code that takes either a run or the result of a fit."""
+        """The run itself, for code that accepts either a run or the result of a fit."""
         return self
 
     def to_sklearn(self) -> Any:
@@ -188,13 +188,27 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
         architecture: Architecture | None = None
         if foreign is None and name in CLASSIFIERS:
             architecture = decode_options(CLASSIFIERS.create(name), stored)
-        teacher = _read_teacher(home, record, vocabulary)
+        # The rules with their vocabulary and the options of the projection; tables given here are about new items
+        rules, words = None, vocabulary
+        if record.rules is not None:
+            own = None if vocabulary is None else vocabulary.without_tables()
+            rules, words = unpack_rules(record.rules, own, where=str(home))
+        projection = require_entry(record.config, "projector", Mapping)
+        require_bounded({name: value for name, value in projection.items() if name != "transitions"}, "projector")
+        projector = decode_options(Projector(rules=rules, vocabulary=words), projection, where="projector.")
+        teacher = Teacher(record.labels.classes, projector, corpus=record.corpus, renewed=vocabulary)
         options = require_entry(record.config, "annotators", Mapping)
         model = decode_options(ANNOTATOR_MODELS.create(require_entry(options, "name", str)), options)
         outcome = _read_outcome(record, teacher, model)
         # Without a stored calibration, predictions are not calibrated.
         confidence = require(record.config.get("confidence", {}), Mapping, "confidence")
-        scales = {who: _read_scale(confidence.get(who, {}), who) for who in ("student", "teacher")}
+        scales = {}
+        for who in ("student", "teacher"):
+            row = confidence.get(who, {})
+            scale = scales[who] = decode_record(PredictionScale, row, f"confidence: {who}")
+            errors = [one for one in (scale.error_before, scale.error_after) if one is not None]
+            if not 0 < scale.sharpness <= SHARPEST or scale.n < 0 or not all(0 <= one <= 1 for one in errors):
+                raise InvalidValueError(f"confidence: {who} is {row!r:.80}")
         verdicts = tuple(decode_record(RuleVerdict, row, RULES) for row in record.audit)
     if classifier is not None:
         architecture = as_architecture(classifier)
@@ -238,23 +252,11 @@ def check_record(home: Path, record: RunRecord) -> None:
 
 
 def _check_limits(record: RunRecord) -> None:
-    """Raise unless the options for the number of epochs, where the method has any, are such as reports show."""
+    """Raise an error if the method has limits whose number of epochs is not an integer, which reports show."""
     method = require_entry(record.config, "method", Mapping)
     if method.get("limits") is not None:
         limits = require_entry(method, "limits", Mapping, where="method")
         require_entry(limits, "epochs", int, where="limits")
-
-
-def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) -> Teacher:
-    """Return the rules with their vocabulary and the options of the projection."""
-    rules, words = None, vocabulary
-    if record.rules is not None:
-        own = None if vocabulary is None else vocabulary.without_tables()  # tables given here are about new items
-        rules, words = unpack_rules(record.rules, own, where=str(home))
-    options = require_entry(record.config, "projector", Mapping)
-    require_bounded({name: value for name, value in options.items() if name != "transitions"}, "projector")
-    projector = decode_options(Projector(rules=rules, vocabulary=words), options, where="projector.")
-    return Teacher(record.labels.classes, projector, corpus=record.corpus, renewed=vocabulary)
 
 
 def check_annotator_arrays(
@@ -303,14 +305,6 @@ def _read_outcome(record: RunRecord, teacher: Teacher, model: AnnotatorModel) ->
         "refit_history": refit,
         "averaged_from": averaged_from,
     }
-
-
-def _read_scale(row: Any, name: str) -> PredictionScale:
-    scale = decode_record(PredictionScale, row, f"confidence: {name}")
-    errors = [one for one in (scale.error_before, scale.error_after) if one is not None]
-    if not 0 < scale.sharpness <= SHARPEST or scale.n < 0 or not all(0 <= one <= 1 for one in errors):
-        raise InvalidValueError(f"confidence: {name} is {row!r:.80}")
-    return scale
 
 
 def _require_epoch(value: Any, history: tuple[HistoryRow, ...], name: str) -> int:
@@ -373,12 +367,19 @@ def train_run(
         begin=lambda: put_json(home / CONFIG, config),
         check=lambda last, best, note: check_checkpoint(last, best, note, data, model),
     )
-    with lock(home), _release_on_failure(home):
-        learned = method.learn(data, checkpoint=checkpoint, callback=callback)
-        record = to_record(learned, config)
-        write_run(home, record)
-        checkpoint.second().remove()
-        checkpoint.remove()
+    with lock(home):
+        try:
+            learned = method.learn(data, checkpoint=checkpoint, callback=callback)
+            record = to_record(learned, config)
+            write_run(home, record)
+            checkpoint.second().remove()
+            checkpoint.remove()
+        except BaseException:  # includes KeyboardInterrupt
+            # Note the failure in config.json, or remove the run if it has no completed epoch. The disk may be full; the
+            # run is then still marked as running and can be resumed.
+            with suppress(OSError):
+                release(home)
+            raise
     return Run.of(home, record, learned)
 
 
@@ -434,17 +435,6 @@ def check_checkpoint(
 def _require_array(arrays: Arrays, name: str) -> NDArray[Any]:
     found: NDArray[Any] = require_entry(arrays, name, np.ndarray, where="the checkpoint")
     return found
-
-
-@contextmanager
-def _release_on_failure(home: Path) -> Iterator[None]:
-    """If a fit fails or is interrupted, note it in config.json, or remove the run if it has no completed epoch."""
-    try:
-        yield
-    except BaseException:  # includes KeyboardInterrupt
-        with suppress(OSError):  # the disk may be full; the run is then still marked as running and can be resumed
-            release(home)
-        raise
 
 
 def owner_digests(method: LearningMethod, data: TrainingData) -> dict[str, str]:

@@ -90,7 +90,7 @@ class Task:
         return clamped
 
     def clamp_targets(self, beliefs: AnyBeliefs) -> AnyBeliefs:
-        """Return the same for beliefs of chains; neighbours of a known unit become independent of it."""
+        """Return targets set to certainty where the truth is known; in chains, neighbours become independent of it."""
         if not isinstance(beliefs, ChainBeliefs):
             return self.clamp(beliefs)
         if not len(self.known):

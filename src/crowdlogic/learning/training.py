@@ -149,7 +149,7 @@ EpochCallback: TypeAlias = Callable[[HistoryRow, int], None]
 """Callback after each epoch, called with its row of the history and the maximum number of epochs."""
 
 
-# What a fit asks of a checkpoint; `store.checkpoints.RunCheckpoint` is one in a run directory.
+# Protocol for checkpoints. `store.checkpoints.RunCheckpoint` implements it for a run directory.
 
 
 class FitCheckpoint(Protocol):
@@ -377,15 +377,13 @@ class TrainingPass:
 
     def epochs(self) -> Iterator[int]:
         """Yield the numbers of the epochs to run, starting at 1, until the stopping rule ends the pass."""
-        while len(self.history) < self.stopping.epochs and not self._is_stale:
+        while len(self.history) < self.stopping.epochs:
+            if self.best is not None and len(self.history) - self.best_epoch >= self.stopping.patience:
+                break
             self._started = time.perf_counter()
             yield len(self.history) + 1
         if self.best is None:
             raise OptionError("No epoch was run.")
-
-    @property
-    def _is_stale(self) -> bool:
-        return self.best is not None and len(self.history) - self.best_epoch >= self.stopping.patience
 
     def record(self, epoch: Epoch, *, targets: Beliefs | None = None) -> None:
         """Score an epoch, keep it if it is the best, write the checkpoint, call the callback.
@@ -414,9 +412,22 @@ class TrainingPass:
         if is_kept:
             self.best, self.best_epoch, self._best_arrays = epoch, row.epoch, state_of(self.classifier)
         self.history.append(row)
-        self._average()
+        # Add the weights of the epoch to their running mean
+        if self.averaged_from is not None and row.epoch >= self.averaged_from:
+            count = row.epoch - self.averaged_from + 1
+            weights = averageable_weights(self._best_arrays)  # the last epoch of this pass is the best one
+            for name, new in weights.items():
+                mean = self._mean.get(name, new)
+                self._mean[name] = np.asarray(mean + (new - mean) / np.asarray(count, dtype=new.dtype))
         if self._checkpoint is not None:
-            self._checkpoint.save(self._last_state(), self._best_state(), self._note())
+            best = {} if self.best is None else {name: getattr(self.best, name) for name in NUMBERS}
+            note = {
+                "best_epoch": self.best_epoch,
+                "best": best,
+                "history": [asdict(row) for row in self.history],
+                "averaged_from": self.averaged_from,
+            }
+            self._checkpoint.save(self._last_state(), self._best_state(), note)
         if self._callback is not None:
             self._callback(row, self.stopping.epochs)
 
@@ -433,15 +444,6 @@ class TrainingPass:
         if self.best is None:
             raise OptionError("No epoch was run.")
         return self.best
-
-    def _average(self) -> None:
-        """Add the weights of the last epoch to their running mean."""
-        if self.averaged_from is not None and len(self.history) >= self.averaged_from:
-            count = len(self.history) - self.averaged_from + 1
-            weights = averageable_weights(self._best_arrays)  # the last epoch of this pass is the best one
-            for name, new in weights.items():
-                mean = self._mean.get(name, new)
-                self._mean[name] = np.asarray(mean + (new - mean) / np.asarray(count, dtype=new.dtype))
 
     def _scores(self, epoch: Epoch) -> dict[str, float]:
         """Return all scores; only the score of the dev items is used for stopping."""
@@ -471,11 +473,6 @@ class TrainingPass:
         left |= _add_prefix(self.best.annotators.arrays(), ANNOTATORS) | _add_prefix(self._mean, MEAN)
         return _add_prefix(self._best_arrays, CLASSIFIER) | left | self.stopping.arrays()
 
-    def _note(self) -> dict[str, Any]:
-        best = {} if self.best is None else {name: getattr(self.best, name) for name in NUMBERS}
-        history = [asdict(row) for row in self.history]
-        return {"best_epoch": self.best_epoch, "best": best, "history": history, "averaged_from": self.averaged_from}
-
     def _resume(self) -> None:
         """Resume from the checkpoint, if there is one whose average covers the same epochs."""
         found = None if self._checkpoint is None else self._checkpoint.load()
@@ -490,14 +487,16 @@ class TrainingPass:
         self.targets = ChainBeliefs(q_f, np.asarray(last[PAIR])) if PAIR in last and TARGETS not in last else q_f
         self.history = [HistoryRow(**row) for row in note["history"]]
         self.best_epoch, self._best_arrays = note["best_epoch"], strip_prefix(best, CLASSIFIER)
-        self.best = self._restored_epoch(best, note["best"])
+        views: dict[str, Any] = {name: np.asarray(best[name]) for name in VIEWS}
+        self.best = Epoch(
+            **note["best"],
+            **views,
+            annotators=self.model.load(strip_prefix(best, ANNOTATORS)),
+            factors=best.get("factors"),
+            pair=best.get(PAIR),
+        )
         self._mean = strip_prefix(best, MEAN)
         self.stopping.restore(best, self.history[self.best_epoch - 1].stopping, len(self.history))
-
-    def _restored_epoch(self, arrays: Arrays, numbers: Mapping[str, Any]) -> Epoch:
-        views: dict[str, Any] = {name: np.asarray(arrays[name]) for name in VIEWS}
-        annotators = self.model.load(strip_prefix(arrays, ANNOTATORS))
-        return Epoch(**numbers, **views, annotators=annotators, factors=arrays.get("factors"), pair=arrays.get(PAIR))
 
 
 def _require_numbers(epoch: Epoch, number: int, classifier: Classifier) -> None:

@@ -51,11 +51,11 @@ LEAST_SKILL = 0.05
 
 
 def posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = None) -> Floats:
-    """Return q[i, k] from the (perhaps weighted) vote shares of a unit, and from votes[i, k].
+    """Return the posterior q[i, k] of the votes if all annotators have the same accuracy.
 
     Args:
-        shares: shares[i, k].
-        votes: votes[i, k].
+        shares: shares[i, k], the vote shares of a unit, which may be weighted.
+        votes: votes[i, k], from which the accuracy is estimated.
         times: times[i], the number of units with these votes; None if all are 1.
     """
     return normalise(log_posterior_of_votes(shares, votes, common_accuracy(votes, times)))[0]
@@ -418,7 +418,7 @@ def state_members(
     posteriors: bool = True,
     raw_shares: bool = False,
 ) -> tuple[BeliefPass, Calibration | None]:
-    """Return the pass that calibrates the weighted mean of some members, and the basis of its confidence.
+    """Return the pass that calibrates the weighted mean of some members, and the calibration.
 
     Args:
         members: The members.

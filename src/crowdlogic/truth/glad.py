@@ -140,7 +140,7 @@ def _curvature(x: Floats) -> Floats:
 
 
 def _best_ease(pull: Floats, curve: Floats, ease: Floats) -> Floats:
-    """Return b after Newton steps that maximise pull e^b - curve e^(2b) - (b - 1)^2 / 2, none of which lowers it."""
+    """Return b after Newton steps towards the maximum of pull e^b - curve e^(2b) - (b - 1)^2 / 2, which never falls."""
     for _ in range(STEPS):
         beta = np.exp(ease)
         slope = pull * beta - 2.0 * curve * beta**2 - (ease - 1.0)

@@ -18,7 +18,7 @@ from crowdlogic.extensions.networks.crowd_methods import DoctorNets
 from crowdlogic.extensions.networks.kim_cnn import KimCNN
 from crowdlogic.extensions.networks.mlp import MLP
 from crowdlogic.extensions.networks.network import Training
-from crowdlogic.learning.baselines.fixed_truth import TwoStage
+from crowdlogic.learning.baselines import TwoStage
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.rules.parser import parse_rules

@@ -24,7 +24,7 @@ from crowdlogic.extensions.networks.crowd_methods import CrowdLayer, DoctorNets
 from crowdlogic.extensions.networks.network import Training
 from crowdlogic.extensions.paper.crf_ma import CRFMA
 from crowdlogic.learning.algorithm import ConstantImitation, LogicLNCL
-from crowdlogic.learning.baselines.fixed_truth import Gold, TwoStage
+from crowdlogic.learning.baselines import Gold, TwoStage
 from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run, load_run, train_run
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits

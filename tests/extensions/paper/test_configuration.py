@@ -11,8 +11,7 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.extensions.networks.crowd_methods import CrowdLayer, DoctorNets, WeightedDoctorNets
 from crowdlogic.extensions.paper.crf_ma import CRFMA
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
-from crowdlogic.learning.baselines.fixed_truth import Gold, TwoStage
+from crowdlogic.learning.baselines import AggNet, Gold, Raykar, TwoStage
 from crowdlogic.registry import CLASSIFIERS, PRESETS
 from crowdlogic.store.options import encode_options
 from crowdlogic.workflows.train import MethodChoice, configure_method

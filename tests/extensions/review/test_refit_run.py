@@ -11,7 +11,7 @@ from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.extensions.review.refit_run import known_truths, refit
 from crowdlogic.learning.algorithm import ConstantImitation, LogicLNCL
-from crowdlogic.learning.baselines.fixed_truth import TwoStage
+from crowdlogic.learning.baselines import TwoStage
 from crowdlogic.learning.explain import explain, is_explicable
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.stopping import TrainingLimits

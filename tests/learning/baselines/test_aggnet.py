@@ -11,7 +11,7 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
+from crowdlogic.learning.baselines import AggNet, Raykar
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.majority import MajorityVote

@@ -8,7 +8,7 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.algorithm import ConstantImitation
-from crowdlogic.learning.baselines.fixed_truth import FixedTruth, KnownAnswers, TwoStage
+from crowdlogic.learning.baselines import FixedTruth, KnownAnswers, TwoStage
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.dawid_skene import DawidSkene

@@ -14,7 +14,7 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.baselines.aggnet import Raykar
+from crowdlogic.learning.baselines import Raykar
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.numerics.arrays import Floats, Ints

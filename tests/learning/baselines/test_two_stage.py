@@ -9,7 +9,7 @@ from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import CorpusError, OptionError
-from crowdlogic.learning.baselines.fixed_truth import FixedTruth, Gold, TwoStage
+from crowdlogic.learning.baselines import FixedTruth, Gold, TwoStage
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.dawid_skene import DawidSkene

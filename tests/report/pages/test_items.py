@@ -11,7 +11,7 @@ from tests.report.small_crowds import report_on
 from crowdlogic.data.evidence import MIN_REST, EvidenceSource
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.learning.algorithm import ConstantImitation, LogicLNCL
-from crowdlogic.learning.baselines.fixed_truth import TwoStage
+from crowdlogic.learning.baselines import TwoStage
 from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run, train_run
 from crowdlogic.learning.stopping import TrainingLimits

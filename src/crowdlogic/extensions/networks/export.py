@@ -82,7 +82,7 @@ def export_run(run: str | Path, out: str | Path, *, to: str) -> Exported:
 
 FORMAT, VERSION = "crowdlogic-onnx", 1
 TAG_PREDICATES = {"Label", "Previous", "Next", "First", "Last"}
-"""Predicates independent of words; rules with only these become a table of transitions."""
+"""Predicates that do not depend on words. Rules with only these predicates become a table of transitions."""
 SAMPLE_TOKENS = ["w"] * 4
 """Sample sentence to ground such rules: a first, two middle and a last token."""
 

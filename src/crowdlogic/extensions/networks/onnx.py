@@ -140,32 +140,27 @@ def kim_graph(arrays: Arrays, windows: Sequence[int], filters: int) -> Any:
     channels = graph.add("Transpose", [vectors], "channels", perm=[0, 2, 1])  # [s, d, t]
     blocks = np.split(weight(arrays, "filters.weight"), np.cumsum([width * filters for width in windows])[:-1])
     graph.constant("axis_1", np.array([1]))
-    pooled = [
-        _pool(graph, channels, lengths, block.reshape(width, filters, -1), end=2 * padding - width)
-        for width, block in zip(windows, blocks, strict=True)
-    ]
+    pooled = []
+    for width, block in zip(windows, blocks, strict=True):
+        # The maximum of filters block[w, f, d] over the positions from 0 to length + 2 padding - width
+        name, filters_of_width = f"width_{width}", block.reshape(width, filters, -1).transpose(1, 2, 0)  # [f, d, w]
+        outputs = graph.add("Conv", [channels, graph.constant(f"{name}_filters", filters_of_width)], f"{name}_outputs")
+        shape = graph.add("Shape", [outputs], f"{name}_shape")  # [s, f, t]
+        size = graph.add("Gather", [shape, graph.constant(f"{name}_two", np.array(2))], f"{name}_size")
+        zero, one = graph.constant(f"{name}_zero", np.array(0)), graph.constant(f"{name}_one", np.array(1))
+        positions = graph.add("Range", [zero, size, one], f"{name}_positions")
+        end = graph.constant(f"{name}_end", np.array(2 * padding - width))
+        last = graph.add("Add", [lengths, end], f"{name}_last")
+        column = graph.add("Unsqueeze", [last, "axis_1"], f"{name}_column")
+        inside = graph.add("LessOrEqual", [positions, column], f"{name}_inside")
+        mask = graph.add("Unsqueeze", [inside, "axis_1"], f"{name}_mask")  # [s, 1, t]
+        lowest = graph.constant(f"{name}_lowest", np.array(-1e30))
+        kept = graph.add("Where", [mask, outputs, lowest], f"{name}_kept")
+        pooled.append(graph.add("ReduceMax", [kept], f"{name}_max", axes=[2], keepdims=0))
     together = graph.add("Concat", pooled, "pooled", axis=1)
     biased = graph.add("Add", [together, graph.constant("filters.bias", weight(arrays, "filters.bias"))], "biased")
     logits = _layer(graph, arrays, "output", graph.add("Relu", [biased], "relu"))
     return graph.finish(logits, ["texts", len(weight(arrays, "output.bias"))])
-
-
-def _pool(graph: GraphBuilder, channels: str, lengths: str, block: Array, *, end: int) -> str:
-    """Add the maximum of filters block[w, f, d] over the positions from 0 to length + end."""
-    name = f"width_{len(block)}"
-    kernel = graph.constant(f"{name}_filters", block.transpose(1, 2, 0))  # [f, d, w]
-    outputs = graph.add("Conv", [channels, kernel], f"{name}_outputs")  # [s, f, t]
-    shape = graph.add("Shape", [outputs], f"{name}_shape")
-    size = graph.add("Gather", [shape, graph.constant(f"{name}_two", np.array(2))], f"{name}_size")
-    zero, one = graph.constant(f"{name}_zero", np.array(0)), graph.constant(f"{name}_one", np.array(1))
-    positions = graph.add("Range", [zero, size, one], f"{name}_positions")
-    last = graph.add("Add", [lengths, graph.constant(f"{name}_end", np.array(end))], f"{name}_last")
-    column = graph.add("Unsqueeze", [last, "axis_1"], f"{name}_column")
-    inside = graph.add("LessOrEqual", [positions, column], f"{name}_inside")
-    mask = graph.add("Unsqueeze", [inside, "axis_1"], f"{name}_mask")  # [s, 1, t]
-    lowest = graph.constant(f"{name}_lowest", np.array(-1e30))
-    kept = graph.add("Where", [mask, outputs, lowest], f"{name}_kept")
-    return graph.add("ReduceMax", [kept], f"{name}_max", axes=[2], keepdims=0)
 
 
 def tagger_graph(arrays: Arrays, width: int, *, shapes: bool, bidirectional: bool) -> Any:
@@ -184,43 +179,33 @@ def tagger_graph(arrays: Arrays, width: int, *, shapes: bool, bidirectional: boo
     inputs = [channels, graph.constant("filters", kernel), graph.constant("filters.bias", bias)]
     outputs = graph.add("Conv", inputs, "convolved", pads=[width // 2, width // 2])
     relu = graph.add("Relu", [outputs], "relu")
-    hidden = _recurrent(
-        graph, arrays, graph.add("Transpose", [relu], "in_time", perm=[2, 0, 1]), lengths, bidirectional
-    )
-    return graph.finish(
-        _layer(graph, arrays, "output", hidden), ["sentences", "positions", len(weight(arrays, "output.bias"))]
-    )
+    in_time = graph.add("Transpose", [relu], "in_time", perm=[2, 0, 1])  # [t, s, f]
 
+    # hidden[s, t, d] of the GRU, whose gates have the order z, r, h in ONNX, and r, z, h in torch
+    def reorder(name: str) -> Array:
+        reset, update, new = np.split(weight(arrays, f"gru.{name}"), 3)
+        return np.concatenate([update, reset, new])
 
-def _recurrent(graph: GraphBuilder, arrays: Arrays, inputs: str, lengths: str, bidirectional: bool) -> str:
-    """Add hidden[s, t, d] of a GRU over inputs[t, s, f]."""
-    ends = ("", "_reverse") if bidirectional else ("",)
-    w, r, b = (np.stack(parts) for parts in zip(*(_gru_weights(arrays, end) for end in ends), strict=True))
+    ends = ("_l0", "_l0_reverse") if bidirectional else ("_l0",)
+    w, r = (np.stack([reorder(f"{name}{end}") for end in ends]) for name in ("weight_ih", "weight_hh"))
+    b = np.stack([np.concatenate([reorder(f"bias_ih{end}"), reorder(f"bias_hh{end}")]) for end in ends])
     named = [graph.constant("gru_w", w), graph.constant("gru_r", r), graph.constant("gru_b", b)]
     cast = graph.add("Cast", [lengths], "lengths_32", to=6)
-    least = graph.constant("least_length", np.array(1))
-    least32 = graph.add("Cast", [least], "least_length_32", to=6)
-    steps = graph.add("Max", [cast, least32], "steps")
-    hidden = graph.add(
+    least = graph.add("Cast", [graph.constant("least_length", np.array(1))], "least_length_32", to=6)
+    direction = "bidirectional" if bidirectional else "forward"
+    states = graph.add(
         "GRU",
-        [inputs, *named, steps],
+        [in_time, *named, graph.add("Max", [cast, least], "steps")],
         "gru",
         hidden_size=r.shape[2],
         linear_before_reset=1,
-        direction="bidirectional" if bidirectional else "forward",
+        direction=direction,
     )  # [t, direction, s, d]
-    first = graph.add("Transpose", [hidden], "by_sentence", perm=[2, 0, 1, 3])
-    return graph.add("Reshape", [first, graph.constant("joined", np.array([0, 0, -1]))], "hidden")
-
-
-def _gru_weights(arrays: Arrays, end: str) -> tuple[Array, Array, Array]:
-    """Return W, R and B of one direction with gates in ONNX's order z, r, h (torch has r, z, h)."""
-
-    def reorder(name: str) -> Array:
-        reset, update, new = np.split(weight(arrays, f"gru.{name}_l0{end}"), 3)
-        return np.concatenate([update, reset, new])
-
-    return reorder("weight_ih"), reorder("weight_hh"), np.concatenate([reorder("bias_ih"), reorder("bias_hh")])
+    first = graph.add("Transpose", [states], "by_sentence", perm=[2, 0, 1, 3])
+    hidden = graph.add("Reshape", [first, graph.constant("joined", np.array([0, 0, -1]))], "hidden")
+    return graph.finish(
+        _layer(graph, arrays, "output", hidden), ["sentences", "positions", len(weight(arrays, "output.bias"))]
+    )
 
 
 def _layer(graph: GraphBuilder, arrays: Arrays, name: str, inputs: str) -> str:
@@ -278,53 +263,35 @@ def write_onnx(run: Run, folder: Path) -> list[str]:
     return ["The rules depend on words, so only the classifier is exported, as in predict --student."]
 
 
-def _hashed(arrays: Arrays, options: Any) -> bool:
-    """Return whether a feature classifier uses hashed words instead of numeric features."""
-    return int(arrays[WIDTH]) == 1 << options.hash_bits and len(arrays[COLUMNS]) <= int(arrays[WIDTH])
-
-
-def _linear(run: Run, arrays: Arrays) -> Part:
-    return _over_features(run, arrays, arrays[MODEL + "weights"], arrays[MODEL + "bias"], {})
-
-
-def _crf(run: Run, arrays: Arrays) -> Part:
-    chain = {"start": arrays[MODEL + "start"].tolist(), "transitions": arrays[MODEL + "transitions"].tolist()}
-    bias = 0.0 * arrays[MODEL + "start"]
-    return _over_features(run, arrays, arrays[MODEL + "weights"], bias, {"chain": chain})
-
-
-def _over_features(run: Run, arrays: Arrays, weights: Any, bias: Any, decoding: dict[str, Any]) -> Part:
+def _over_features(run: Run, arrays: Arrays) -> Part:
+    """Export a linear or CRF classifier over hashed words or numeric features."""
+    weights, decoding = arrays[MODEL + "weights"], {}
+    if MODEL + "bias" in arrays:
+        bias = arrays[MODEL + "bias"]
+    else:
+        start = arrays[MODEL + "start"]
+        bias = 0.0 * start
+        decoding = {"chain": {"start": start.tolist(), "transitions": arrays[MODEL + "transitions"].tolist()}}
     options: Any = run.classifier.options  # type: ignore[attr-defined]
-    if not _hashed(arrays, options):
+    if int(arrays[WIDTH]) != 1 << options.hash_bits or len(arrays[COLUMNS]) > int(arrays[WIDTH]):
         return numbers_graph(weights, bias), {"kind": "numbers"}, decoding, []
     hashed = {"kind": "hashed", "max_ngram": options.max_ngram, "hash_bits": options.hash_bits}
     return hashed_graph(arrays, weights, bias), hashed, decoding, []
 
 
-def _mlp(run: Run, arrays: Arrays) -> Part:  # noqa: ARG001 (the arrays suffice)
-    return mlp_graph(arrays), {"kind": "numbers"}, {}, []
-
-
-def _kim(run: Run, arrays: Arrays) -> Part:
+def _over_words(run: Run, arrays: Arrays) -> Part:
+    """Export a Kim-CNN or CNN-GRU classifier. In its input, 0 is padding, 1 an unknown word, then come all words."""
     options = run.record.config["method"]["classifier"]
-    windows = tuple(options["windows"])
-    graph = kim_graph(arrays, windows, int(options["filters"]))
-    words = _words(options, tokenizer=options["tokenizer"], padding=max(windows) - 1, shapes=False)
-    return graph, words, {}, decode_json(arrays[WORDS])
-
-
-def _tagger(run: Run, arrays: Arrays) -> Part:
-    options = run.record.config["method"]["classifier"]
-    shapes, width = bool(options["shape_size"]), int(options["width"])
-    bidirectional = bool(options["bidirectional"])
-    weight(arrays, "output.weight")
-    graph = tagger_graph(arrays, width, shapes=shapes, bidirectional=bidirectional)
-    return graph, _words(options, tokenizer=None, padding=0, shapes=shapes), {}, decode_json(arrays[WORDS])
-
-
-def _words(options: dict[str, Any], *, tokenizer: str | None, padding: int, shapes: bool) -> dict[str, Any]:
-    """Return the encoding of words: 0 for padding, 1 for unknown words, then the words of the file in order."""
-    return {
+    padding, tokenizer, shapes = 0, None, False
+    if options["name"] == "kim-cnn":
+        windows, tokenizer = tuple(options["windows"]), options["tokenizer"]
+        padding = max(windows) - 1
+        graph = kim_graph(arrays, windows, int(options["filters"]))
+    else:
+        weight(arrays, "output.weight")
+        shapes = bool(options["shape_size"])
+        graph = tagger_graph(arrays, int(options["width"]), shapes=shapes, bidirectional=bool(options["bidirectional"]))
+    words = {
         "kind": "words",
         "words": WORD_FILE,
         "tokenizer": tokenizer,
@@ -332,7 +299,18 @@ def _words(options: dict[str, Any], *, tokenizer: str | None, padding: int, shap
         "padding": padding,
         "shapes": shapes,
     }
+    return graph, words, {}, decode_json(arrays[WORDS])
 
 
-PARTS = {"linear": _linear, "crf": _crf, "kim-cnn": _kim, "cnn-gru": _tagger, "mlp": _mlp}
+def _mlp(run: Run, arrays: Arrays) -> Part:  # noqa: ARG001 (the arrays suffice)
+    return mlp_graph(arrays), {"kind": "numbers"}, {}, []
+
+
+PARTS = {
+    "linear": _over_features,
+    "crf": _over_features,
+    "kim-cnn": _over_words,
+    "cnn-gru": _over_words,
+    "mlp": _mlp,
+}
 """Supported classifiers by name, with the functions that export them."""

@@ -98,7 +98,14 @@ class TransformerNetwork(Network):
         super().__init__()
         self.encoder, self.n_classes = encoder, n_classes
         self.pooling, self.fine_tune, self.precision = options.pooling, options.fine_tune, options.precision
-        self.frozen_layers = _check_layers(encoder.config, options.frozen_layers) if options.fine_tune else 0
+        self.frozen_layers = options.frozen_layers if options.fine_tune else 0
+        if self.frozen_layers >= (layers := int(encoder.config.num_hidden_layers)):
+            raise OptionError(
+                f"transformer: frozen_layers: {self.frozen_layers} of {layers} layers leave none to train. Freeze "
+                f"fewer, or train only the output layer: fine_tune = false."
+            )
+        if self.frozen_layers:
+            require_splittable(encoder.config, "frozen_layers")
         self.encoder.requires_grad_(options.fine_tune)
         for part in self._frozen_parts():
             part.requires_grad_(False)
@@ -234,14 +241,14 @@ class TransformerNetwork(Network):
         stack, layers, embeddings = self.encoder.encoder, self.encoder.encoder.layer, self.encoder.embeddings
         stack.layer = layers[first:last]
         if states is not None:
-            self.encoder.embeddings = _Given(states)
+            self.encoder.embeddings = GivenStates(states)
         try:
             yield
         finally:
             stack.layer, self.encoder.embeddings = layers, embeddings
 
 
-class _Given(nn.Module):
+class GivenStates(nn.Module):
     """Replacement for the embeddings that returns precomputed states."""
 
     def __init__(self, states: Tensor) -> None:
@@ -262,29 +269,17 @@ def cut_layers(encoder: Any, layers: int) -> None:
         raise OptionError(
             f"transformer: layers is {layers}, but the model has {config.num_hidden_layers}. Use fewer, or 0."
         )
-    if config.model_type not in SPLITTABLE_MODELS:
-        raise OptionError(
-            f"transformer: layers needs one of {', '.join(SPLITTABLE_MODELS)}, got {config.model_type}. Use 0."
-        )
+    require_splittable(config, "layers")
     encoder.encoder.layer = encoder.encoder.layer[:layers]
     config.num_hidden_layers = layers
 
 
-def _check_layers(config: Any, frozen_layers: int) -> int:
-    """Return the number of frozen layers after checking that the transformer supports it."""
-    if not frozen_layers:
-        return 0
-    layers = int(config.num_hidden_layers)
-    if frozen_layers >= layers:
-        raise OptionError(
-            f"transformer: frozen_layers: {frozen_layers} of {layers} layers leave none to train. Freeze fewer, or "
-            f"train only the output layer: fine_tune = false."
-        )
+def require_splittable(config: Any, option: str) -> None:
+    """Raise an error if the layers of a model cannot be run separately, which an option needs."""
     if config.model_type not in SPLITTABLE_MODELS:
         raise OptionError(
-            f"transformer: frozen_layers needs one of {', '.join(SPLITTABLE_MODELS)}, got {config.model_type}. Use 0."
+            f"transformer: {option} needs one of {', '.join(SPLITTABLE_MODELS)}, got {config.model_type}. Use 0."
         )
-    return frozen_layers
 
 
 def has_brain_floats(device: torch.device) -> bool:

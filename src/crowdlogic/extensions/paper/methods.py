@@ -13,8 +13,7 @@ from crowdlogic.annotators.abstaining import Abstaining
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.extensions.paper.crf_ma import CRFMA
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
-from crowdlogic.learning.baselines.fixed_truth import FixedTruth, Gold, KnownAnswers, TwoStage
+from crowdlogic.learning.baselines import AggNet, FixedTruth, Gold, KnownAnswers, Raykar, TwoStage
 from crowdlogic.learning.method import LearningMethod
 from crowdlogic.learning.presets import CONLL_TIES, PresetConfiguration
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits

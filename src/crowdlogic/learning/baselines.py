@@ -1,4 +1,11 @@
-"""Algorithm 1 with a fixed posterior: q_a comes from another method, or from gold, and never changes.
+"""Methods to compare with Logic-LNCL: Algorithm 1 without rules, or with a fixed posterior.
+
+Without rules:
+
+- `AggNet`: a network and confusion matrices by EM ([AGG]);
+- `Raykar`: AggNet with the linear classifier ([RAY]).
+
+With a fixed posterior, q_a comes from another method, or from gold, and never changes:
 
 - `FixedTruth`: the rules correct q_a (eq. 15), and the classifier is trained on the mixture (eq. 9): MV-Rule, GLAD-Rule
   and AggNet-Rule in the paper's Table 5. The difference to Logic-LNCL measures the benefit of estimating classifier,
@@ -6,6 +13,8 @@
 - `TwoStage`: the classifier is trained on q_a, and the rules only correct predictions (the rows "MV-t").
 - `Gold`: the upper bound, trained on gold.
 
+[AGG] Albarqouni et al., "AggNet: deep learning from crowds", 2016.
+[RAY] Raykar et al., "Learning from crowds", 2010.
 [LNCL] "Learning from Noisy Crowd Labels with Logics".
 
 Axes: i unit, k class.
@@ -15,6 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,11 +35,12 @@ from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import CorpusError
+from crowdlogic.errors import CorpusError, OptionError
 from crowdlogic.learning.algorithm import (
     ConstantImitation,
     GrowingImitation,
     Imitation,
+    LogicLNCL,
     Loss,
     Parts,
     fit_parts,
@@ -37,7 +48,7 @@ from crowdlogic.learning.algorithm import (
     make_teacher,
 )
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.method import FitMixin, TrainingData
+from crowdlogic.learning.method import FitMixin, TrainingData, refuse_rules
 from crowdlogic.learning.posterior import FixedPosterior, first_targets
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task, is_scorable
@@ -47,6 +58,61 @@ from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth
 from crowdlogic.truth.ties import Ties
+
+
+@dataclass(frozen=True)
+class AggNet(FitMixin):
+    """AggNet: a classifier and an annotator model, fitted by EM ([AGG]).
+
+    Attributes:
+        classifier: Classifier for the items.
+        annotators: Annotator model.
+        start: Truth method whose beliefs are the first targets; see LogicLNCL.
+        doubt: Pseudo-count added to every class in the first targets; see LogicLNCL.
+        limits: Number of epochs, stopping criterion and random seed.
+    """
+
+    classifier: Architecture = Linear()
+    annotators: AnnotatorModel = ConfusionMatrices()
+    start: TruthMethod = MajorityVote(ties=Ties.soft)
+    doubt: float | None = None
+    limits: TrainingLimits = TrainingLimits()
+
+    name = "aggnet"
+
+    def learn(
+        self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
+    ) -> Learned:
+        """Learn from crowd labels; rules are not supported."""
+        refuse_rules(self.name, data)
+        algorithm = LogicLNCL(
+            classifier=self.classifier,
+            annotators=self.annotators,
+            start=self.start,
+            doubt=self.doubt,
+            limits=self.limits,
+        )
+        learned = algorithm.learn(data, checkpoint=checkpoint, callback=callback)
+        return replace(learned, estimate=replace(learned.estimate, method=self.name))
+
+
+@dataclass(frozen=True)
+class Raykar(AggNet):
+    """Raykar's method: a linear classifier and an annotator model, fitted by EM ([RAY]).
+
+    Attributes:
+        classifier: The linear classifier.
+    """
+
+    classifier: Linear = Linear()
+
+    name = "raykar"
+    own_classifier: ClassVar[Linear] = Linear()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.classifier, Linear):
+            raise OptionError(f"{self.name} has a linear classifier, not {self.classifier.name}. Use aggnet for that.")
 
 
 @dataclass(frozen=True)

@@ -210,7 +210,7 @@ BOMBS = {
     "zip-in-zip": Bomb(file="x.zip", make=lambda: zipped({"m.zip": zipped(iter([("m.json", repeat(b"[", 2000 * MEBIBYTE))]))}), refused="x.zip"),
     "gz-members": Bomb(file="x.csv.gz", make=lambda: gzipped(iter([HEADER])) + gzipped(iter([b""])) * 900_000, refused="x.csv.gz"),
     "gz-in-gz": Bomb(file="x.csv.gz", make=lambda: gzipped(iter([gzipped(repeat(b"\0", 2000 * MEBIBYTE))])), refused="x.csv.gz"),
-    "classes-and-annotators": Bomb(file="x.csv", make=lambda: HEADER + b"".join(b"u%d,a%d,c%d\n" % (n // 3, n * 7 % 5_000, n * n % 4_999) for n in range(500_000)), refused="memory"),
+    "classes-and-annotators": Bomb(file="x.csv", make=lambda: HEADER + b"".join(b"u%d,a%d,c%d\n" % (n // 3, n * 7 % 5_000, n * n % 4_999) for n in range(500_000)), refused="probabilities take"),
     "csv-wide": Bomb(file="x.csv", make=lambda: b"item," + b",".join(b"a%d" % n for n in range(8_000)) + (b"\nu" + b",x" * 8_000) * 1_000, options=("--wide",)),
     "jsonl-tags": Bomb(file="x.jsonl", make=lambda: json.dumps({"item": "u", "tokens": ["t"] * 1_000_000, "crowd": {"a": ["O"] * 1_000_000}}).encode()),
     "jsonl-long-key": Bomb(file="x.jsonl", make=lambda: json.dumps({**label(0), "k" * 15_000_000: 1}).encode()),

@@ -15,7 +15,7 @@ Axes: i unit, j annotator, k class, n label row.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -178,19 +178,21 @@ def fit_sharpness(beliefs: Beliefs, gold: Ints, *, spread: float) -> float:
 
     Args:
         beliefs: q[i, k].
-        gold: gold[i], UNKNOWN where the truth is not known.
+        gold: gold[i], UNKNOWN if unknown.
         spread: Standard deviation of the prior.
     """
+    q, truth = beliefs[gold != UNKNOWN], gold[gold != UNKNOWN]
+    return find_sharpness(lambda sharpness: len(truth) * log_loss(truth, temper(q, sharpness)), spread=spread)
+
+
+def find_sharpness(cost: Callable[[float], float], *, spread: float) -> float:
+    """Return the sharpness with the lowest cost, a negative log-likelihood, under a normal prior on its logarithm."""
     from scipy.optimize import minimize_scalar
 
-    known = gold != UNKNOWN
-    q, truth = beliefs[known], gold[known]
+    def penalised(log_sharpness: float) -> float:
+        return cost(float(np.exp(log_sharpness))) + 0.5 * (log_sharpness / spread) ** 2
 
-    def cost(log_sharpness: float) -> float:
-        stated = temper(q, float(np.exp(log_sharpness)))
-        return len(truth) * log_loss(truth, stated) + 0.5 * (log_sharpness / spread) ** 2
-
-    return float(np.exp(minimize_scalar(cost, bounds=(-WIDEST, WIDEST), method="bounded").x))
+    return float(np.exp(minimize_scalar(penalised, bounds=(-WIDEST, WIDEST), method="bounded").x))
 
 
 def sharpen(

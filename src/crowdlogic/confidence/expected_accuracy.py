@@ -290,9 +290,7 @@ def residual_agreement(labels: CrowdLabels, dawid_skene: Beliefs, *, seed: int =
         dawid_skene: q[i, k] of Dawid-Skene.
         seed: Random seed of the sample of items, if there are very many.
     """
-    from scipy import sparse
-
-    from crowdlogic.truth.near_copies import MIN_COMMON, first_labels
+    from crowdlogic.truth.near_copies import count_pairs, first_labels
 
     n_classes, n_all = labels.n_classes, len(labels.annotators)
     given = labels.labels_per_annotator()
@@ -314,15 +312,11 @@ def residual_agreement(labels: CrowdLabels, dawid_skene: Beliefs, *, seed: int =
     # expected[a, b] = sum over m and n of prior[m] confusion[a, m, n] confusion[b, m, n]
     rows = (confusion * np.sqrt(prior)[:, None]).reshape(size, -1)
     expected = rows @ rows.T
-    ones = np.ones(len(unit))
-    said = sparse.csr_matrix((ones, (unit, annotator)), shape=(labels.n_units, size))
-    by_class = sparse.csr_matrix((ones, (unit.astype(np.int64) * n_classes + label, annotator)))
-    common = np.triu((said.T @ said).toarray(), 1)
-    a, b = np.nonzero(common >= MIN_COMMON)
+    a, b, n, agreed = count_pairs(unit, annotator, label, shape=(labels.n_units, size))
     if not len(a):
         return Residuals(share=0.0, effective_votes=float(n_all), pairs=0)
-    n, e = common[a, b], np.clip(expected[a, b], 0.0, 1.0 - 1e-6)
-    excess = (by_class.T @ by_class).toarray()[a, b] / n - e
+    e = np.clip(expected[a, b], 0.0, 1.0 - 1e-6)
+    excess = agreed / n - e
     error = np.sqrt(np.maximum(e * (1.0 - e), 1e-6) / n)
     shared = np.zeros(size)
     # excess as a share of the possible excess, without the part that may be noise

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.classifiers.protocol import predict_units
-from crowdlogic.confidence.calibration import ENOUGH_ANCHORS, WIDEST, fit_sharpness, predict_anchors
+from crowdlogic.confidence.calibration import ENOUGH_ANCHORS, find_sharpness, fit_sharpness, predict_anchors
 from crowdlogic.confidence.expected_accuracy import sharing_sign
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Calibration, Estimate
@@ -139,18 +139,15 @@ def fit_to_labels(beliefs: Beliefs, held: CrowdLabels, evidence: Floats) -> Pred
         held: The labels.
         evidence: evidence[i, k], the log-likelihood of the labels under the annotator model.
     """
-    from scipy.optimize import minimize_scalar
-
     units, votes = np.unique(held.unit), held.votes()
     weight = label_sharpness(votes, PUBLIC_CROWDS.calibration(votes).correlation)[units]
 
-    def cost(log_sharpness: float) -> float:
-        stated = temper(beliefs[units], float(np.exp(log_sharpness)))
-        log_likelihood = normalise(evidence[units] + safe_log(stated))[1]
-        return 0.5 * (log_sharpness / SPREAD) ** 2 - float(weight @ log_likelihood)
+    def cost(sharpness: float) -> float:
+        stated = temper(beliefs[units], sharpness)
+        return -float(weight @ normalise(evidence[units] + safe_log(stated))[1])
 
-    found = minimize_scalar(cost, bounds=(-WIDEST, WIDEST), method="bounded").x
-    return PredictionScale(sharpness=float(np.exp(found)), source=ScaleSource.held_out, n=len(units))
+    sharpness = find_sharpness(cost, spread=SPREAD)
+    return PredictionScale(sharpness=sharpness, source=ScaleSource.held_out, n=len(units))
 
 
 def state_answers(

@@ -14,15 +14,11 @@ from typing import ClassVar
 
 from crowdlogic.annotators.label_sums import check_size
 from crowdlogic.annotators.sequential import Sequential, by_previous_tag
-from crowdlogic.data.blocks import Engine
-from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import check_amounts
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.ibcc import IBCC
-from crowdlogic.truth.word_hmm import FitsSequences, fit_word_hmm, require_sequences
+from crowdlogic.truth.word_hmm import FitsSequences, require_sequences
 
 
 @dataclass(frozen=True)
@@ -57,11 +53,8 @@ class BSCSeq(FitsSequences):
         require_sequences(self.name, labels)
         return by_previous_tag(labels)
 
-    def fit_tags(
-        self, labels: CrowdLabels, corpus: Corpus | None, fitting: Fitting, engine: Engine | None = None
-    ) -> Estimate:
-        """Fit, in threads of this process or over an engine."""
+    def parts(self, labels: CrowdLabels) -> tuple[Sequential, IBCC]:
+        """Return the annotator model, and the method whose beliefs the fit starts from."""
         require_sequences(self.name, labels)
         check_size(self.name, len(labels.annotators) * labels.n_classes, labels.n_classes)
-        model = Sequential(self.diagonal, self.spread)
-        return fit_word_hmm(self, labels, corpus, model=model, first=IBCC(), fitting=fitting, engine=engine)
+        return Sequential(self.diagonal, self.spread), IBCC()

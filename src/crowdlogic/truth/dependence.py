@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -309,35 +310,23 @@ def gives_shares(method: str) -> bool:
 
 # Calibration over any engine: the same computation, shard by shard.
 #
-# The dependence of labels is computed from sums over units (`VoteSums`); beliefs are then calibrated where the labels
+# The dependence of labels is computed from sums over units (`vote_sums`); beliefs are then calibrated where the labels
 # of an item are stored (`StatedStep`). The ensemble is a pool of several members.
 #
 # Axes: i unit, j annotator, k class, n given label.
 
 
-@dataclass(frozen=True, kw_only=True)
-class VoteSums:
-    """Step that sums the agreement of the labels of a unit, and counts the labels of each class by each annotator.
-
-    Attributes:
-        n_annotators: Number of annotators.
-        n_classes: Number of classes.
-    """
-
-    n_annotators: int
-    n_classes: int
-
-    def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:  # noqa: ARG002
-        """Return `pair_sums`, and given[j, n], the number of labels n of annotator j."""
-        sums = pair_sums(count_votes(shard, self.n_classes), shard.times if len(shard.times) else None)
-        shape = (self.n_annotators, self.n_classes)
-        rows = replace(shard, weight=np.empty(0)).row_weights()
-        return sums | {"given": sum_by(shard.cells(shape[1]), shape[0] * shape[1], rows).reshape(shape)}, {}
+def vote_sums(shard: Shard, _p: Arrays, _state: Arrays, *, n_annotators: int, n_classes: int) -> tuple[Arrays, Arrays]:
+    """Return `pair_sums` of a block, and given[j, n], the number of labels n of annotator j."""
+    sums = pair_sums(count_votes(shard, n_classes), shard.times if len(shard.times) else None)
+    rows = replace(shard, weight=np.empty(0)).row_weights()
+    given = sum_by(shard.cells(n_classes), n_annotators * n_classes, rows).reshape(n_annotators, n_classes)
+    return sums | {"given": given}, {}
 
 
 def sum_votes(engine: Engine) -> Arrays:
-    """Return `VoteSums` over all labels."""
-    return engine.sum(VoteSums(n_annotators=engine.n_annotators, n_classes=engine.n_classes), {})[0]
+    """Return `vote_sums` over all labels."""
+    return engine.sum(partial(vote_sums, n_annotators=engine.n_annotators, n_classes=engine.n_classes), {})[0]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -80,7 +80,7 @@ class EBCC(FitsBlocks):
     ) -> EngineFit:
         """Fit to blocks of labels from several starts, and return the fit with the best bound."""
         check_size(self.name, blocks.n_annotators * self.subtypes, blocks.n_classes)
-        votes, _ = blocks.sum(VoteFacts(n_annotators=blocks.n_annotators, n_classes=blocks.n_classes), {})
+        votes, _ = blocks.sum(partial(vote_facts, n_annotators=blocks.n_annotators, n_classes=blocks.n_classes), {})
         start = starting_beliefs(labels, fitting)
         seeds = range(self.seed, self.seed + self.restarts + 1)
         fits = [self._fit_from(seed, blocks, votes, start, labels, fitting) for seed in seeds]
@@ -104,7 +104,7 @@ class EBCC(FitsBlocks):
             step = partial(compiled_table_step)
 
         # Initialise with the update for beliefs (or the shares of the votes) that are spread over the subtypes
-        split = SplitStep(n_classes=n_classes, subtypes=size, drawn=drawn)
+        split = partial(split_step, n_classes=n_classes, subtypes=size)
         given = None if start is None else blocks.scatter({Q: start})
         _, states = blocks.sum(split, _draw_parameters(votes, seed) if drawn else {}, given)
         spread = tally(blocks, states=states, n_states=n_states)
@@ -180,62 +180,48 @@ def expected_logs(p: State) -> tuple[Floats, Floats]:
     return expected_log(p["table"], axis=1), log_prior.ravel()
 
 
-@dataclass(frozen=True, kw_only=True)
-class VoteFacts:
-    """Step that counts votes of classes and annotators, for the class prior and the random draws.
+def vote_facts(shard: Shard, _p: Arrays, _state: Arrays, *, n_annotators: int, n_classes: int) -> tuple[Arrays, Arrays]:
+    """Count votes of classes and annotators in a block, for the class prior and the random draws.
 
-    Attributes:
-        n_annotators: Number of annotators.
-        n_classes: Number of classes.
+    Returns:
+        shares[k] and votes[k] over all units; given[j] labels, of which agreed[j] agree with the votes.
     """
-
-    n_annotators: int
-    n_classes: int
-
-    def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:  # noqa: ARG002
-        """Return shares[k] and votes[k] over all units; given[j] labels, of which agreed[j] agree with the votes."""
-        free = replace(shard, fixed=np.empty(0, dtype=np.int32))
-        plain = count_votes(replace(free, weight=np.empty(0)), self.n_classes)
-        said = shard.label % max(self.n_classes, 1)
-        agreement, size = share_votes(plain)[shard.unit, said], self.n_annotators
-        times = replace(shard, weight=np.empty(0)).row_weights()
-        return {
-            "shares": shard.unit_sum(vote_shares(free, self.n_classes)),
-            "votes": shard.unit_sum(plain),
-            "given": sum_by(shard.annotator, size, times),
-            "agreed": sum_by(shard.annotator, size, agreement if times is None else times * agreement),
-        }, {}
+    free = replace(shard, fixed=np.empty(0, dtype=np.int32))
+    plain = count_votes(replace(free, weight=np.empty(0)), n_classes)
+    said = shard.label % max(n_classes, 1)
+    agreement = share_votes(plain)[shard.unit, said]
+    times = replace(shard, weight=np.empty(0)).row_weights()
+    return {
+        "shares": shard.unit_sum(vote_shares(free, n_classes)),
+        "votes": shard.unit_sum(plain),
+        "given": sum_by(shard.annotator, n_annotators, times),
+        "agreed": sum_by(shard.annotator, n_annotators, agreement if times is None else times * agreement),
+    }, {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class SplitStep:
-    """Step that divides beliefs among the subtypes of each class: the new state is q[i, z].
+def split_step(
+    shard: Shard, parameters: Arrays, state: Arrays, *, n_classes: int, subtypes: int
+) -> tuple[Arrays, Arrays]:
+    """Divide beliefs among the subtypes of each class: the new state is q[i, z].
 
-    Parameters, with `drawn`: see `_draw_parameters`. State: q[i, k], if it is not the shares of the votes.
+    Beliefs are divided by Dirichlet(1, ..., 1) draws, or, without parameters, all put into the first subtype, which is
+    the model without subtypes. With very few labels, the latter has the best bound, because the subtypes of a random
+    start would have so few labels that a rare class is lost.
 
-    Beliefs are divided by Dirichlet(1, ..., 1) draws, or all put into the first subtype, which is the model without
-    subtypes. With very few labels, the latter has the best bound, because the subtypes of a random start would have so
-    few labels that a rare class is lost.
-
-    Attributes:
+    Args:
+        shard: The labels.
+        parameters: See `_draw_parameters`; empty for no subtypes.
+        state: q[i, k], if it is not the shares of the votes.
         n_classes: Number of classes.
         subtypes: Number of subtypes of each class.
-        drawn: Whether the subtypes are drawn.
     """
-
-    n_classes: int
-    subtypes: int
-    drawn: bool
-
-    def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
-        """Return an empty dictionary."""
-        free = replace(shard, fixed=np.empty(0, dtype=np.int32))
-        q = state[Q] if Q in state else vote_shares(free, self.n_classes)
-        shape = (len(q), self.n_classes * self.subtypes)
-        if not self.drawn:
-            return {}, {Q: (q[:, :, None] * np.eye(self.subtypes)[0]).reshape(shape)}
-        noise = _content_noise(shard, parameters, self.subtypes)
-        return {}, {Q: (q[:, :, None] * noise / noise.sum(axis=2, keepdims=True)).reshape(shape)}
+    free = replace(shard, fixed=np.empty(0, dtype=np.int32))
+    q = state[Q] if Q in state else vote_shares(free, n_classes)
+    shape = (len(q), n_classes * subtypes)
+    if not parameters:
+        return {}, {Q: (q[:, :, None] * np.eye(subtypes)[0]).reshape(shape)}
+    noise = _content_noise(shard, parameters, subtypes)
+    return {}, {Q: (q[:, :, None] * noise / noise.sum(axis=2, keepdims=True)).reshape(shape)}
 
 
 def _draw_parameters(votes: Arrays, seed: int) -> dict[str, Bits]:

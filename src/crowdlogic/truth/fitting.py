@@ -8,7 +8,7 @@ A method implements its iteration as follows (see `truth/dawid_skene.py`):
         fit.update(self.m_step(s), objective=...)        # next parameters, and the objective of p
     return fit.result(e_step_with_beliefs, fit.state)
 
-`Iterations` handles convergence, progress and checkpoints. `infer_in_memory` converts a fit to the `Estimate` of a
+`Iterations` handles convergence, progress and checkpoints. `estimate_of_fit` converts a fit to the `Estimate` of a
 table.
 
 Axes: i unit, j annotator, k class.
@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,14 +34,13 @@ from crowdlogic.data.blocks import (
     State,
     States,
     Step,
-    anchor_classes,
     digest,
     fit_digest,
     make_shards,
 )
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Calibration, Estimate, make_estimate, vote_shares
-from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
@@ -366,53 +365,13 @@ class EngineFit:
         return np.asarray(self.engine.concat(self.beliefs.step, self.beliefs.parameters, self.beliefs.states)[Q])
 
 
-class EngineMethod(Protocol):
-    """Protocol for truth methods that can be fitted over any engine."""
-
-    @property
-    def name(self) -> str:
-        """Name of the method."""
-
-    def fit_over(
-        self, blocks: Engine, /, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
-    ) -> EngineFit:
-        """Fit to blocks of labels; `labels` are the same labels if they are in memory.
-
-        The optional method `unit_parameters(fit)` returns the estimated parameters of each unit, by name.
-        """
-
-
 def fits_over_engines(name: str) -> bool:
     """Return whether the named method can be fitted over any engine."""
     return hasattr(TRUTH_METHODS.load(name), "fit_over")
 
 
-def infer_in_memory(method: EngineMethod, labels: CrowdLabels, fitting: Fitting) -> Estimate:
-    """Fit a method to labels in memory and return its Estimate.
-
-    If few annotators label everything, units with equal labels are computed once (`find_patterns`).
-    """
-    if not getattr(method, "uses_anchors", True):
-        refuse_anchors(method.name, fitting)
-    partial = getattr(method, "takes_partial_labels", False)
-    if not partial:
-        require_whole_labels(labels, method.name)
-    if not labels.n_labels:
-        return empty_estimate(labels, method.name)
-    blocks = make_shards(labels, anchors=fitting.anchors, threads=fitting.threads, partial=partial)
-    fixed = anchor_classes(labels, fitting.anchors)
-    patterns = None if fitting.start is not None else paying_patterns(labels, fixed)
-    if patterns is None:
-        fit = method.fit_over(blocks, labels=labels, fitting=fitting)
-        return estimate_of_fit(method, fit, labels, answer_all=fitting.answer_all)
-    known = fixed[patterns.unit] if len(fixed) else None
-    few = pattern_shards(labels.take_items(patterns.unit), patterns.times, fixed=known, compiled=blocks.compiled)
-    fit = method.fit_over(few, fitting=fitting)
-    return estimate_of_fit(method, fit, labels, pattern=patterns.pattern, answer_all=fitting.answer_all)
-
-
 def estimate_of_fit(
-    method: EngineMethod,
+    method: Any,
     fit: EngineFit,
     labels: CrowdLabels,
     *,
@@ -422,7 +381,7 @@ def estimate_of_fit(
     """Return the Estimate of a fit.
 
     Args:
-        method: The method.
+        method: The method, which may have `unit_parameters(fit)`: the estimated parameters of each unit, by name.
         fit: The result of the fit.
         labels: The labels that were fitted.
         pattern: pattern[i], the unit of the fit with the labels of unit i; by default, the units are the same.

@@ -13,15 +13,11 @@ from typing import ClassVar
 
 from crowdlogic.annotators.class_accuracy import ClassAccuracy
 from crowdlogic.annotators.label_sums import SMOOTHING, TRUST
-from crowdlogic.data.blocks import Engine
-from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.numerics.arrays import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.fitting import Fitting
-from crowdlogic.truth.word_hmm import FitsSequences, fit_word_hmm
+from crowdlogic.truth.word_hmm import FitsSequences
 
 
 @dataclass(frozen=True)
@@ -50,10 +46,7 @@ class HMMCrowd(FitsSequences):
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"), positive=("transition_count", "word_count"))
 
-    def fit_tags(
-        self, labels: CrowdLabels, corpus: Corpus | None, fitting: Fitting, engine: Engine | None = None
-    ) -> Estimate:
-        """Fit, in threads of this process or over an engine."""
+    def parts(self, labels: CrowdLabels) -> tuple[ClassAccuracy, DawidSkene]:
+        """Return the annotator model, and the method whose beliefs the fit starts from."""
         require_whole_labels(labels, self.name)
-        model = ClassAccuracy(self.smoothing, self.trust)
-        return fit_word_hmm(self, labels, corpus, model=model, first=DawidSkene(), fitting=fitting, engine=engine)
+        return ClassAccuracy(self.smoothing, self.trust), DawidSkene()

@@ -9,15 +9,24 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 import polars as pl
 
-from crowdlogic.data.blocks import Engine
+from crowdlogic.data.blocks import Engine, anchor_classes, make_shards
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Answers, Estimate, answers_from_estimate, answers_from_gold
 from crowdlogic.data.frames import as_labels
 from crowdlogic.data.intake.contract import TableSource, to_column, to_polars
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import CorpusError, LabelError, OptionError
 from crowdlogic.registry import TRUTH_METHODS
-from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, infer_in_memory
+from crowdlogic.truth.fitting import (
+    DEFAULT_FIT,
+    EngineFit,
+    Fitting,
+    empty_estimate,
+    estimate_of_fit,
+    pattern_shards,
+    paying_patterns,
+    refuse_anchors,
+)
 
 
 @TRUTH_METHODS.serves
@@ -180,19 +189,40 @@ def takes_frames(infer: Infer) -> Infer:
 
 
 class FitsBlocks:
-    """`infer` of methods that are fitted to blocks of labels by `fit_over`."""
+    """Base class with `infer` of methods that are fitted to blocks of labels by `fit_over`."""
 
     name: ClassVar[str]
+    uses_anchors: ClassVar[bool] = True
+    takes_partial_labels: ClassVar[bool] = False
 
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Fit to labels, or to a frame of labels."""
-        return infer_in_memory(self, labels, fitting)
+        """Fit to labels, or to a frame of labels.
+
+        If few annotators label everything, units with equal labels are computed once (`find_patterns`).
+        """
+        if not self.uses_anchors:
+            refuse_anchors(self.name, fitting)
+        if not self.takes_partial_labels:
+            require_whole_labels(labels, self.name)
+        if not labels.n_labels:
+            return empty_estimate(labels, self.name)
+        partial = self.takes_partial_labels
+        blocks = make_shards(labels, anchors=fitting.anchors, threads=fitting.threads, partial=partial)
+        fixed = anchor_classes(labels, fitting.anchors)
+        patterns = None if fitting.start is not None else paying_patterns(labels, fixed)
+        if patterns is None:
+            fit = self.fit_over(blocks, labels=labels, fitting=fitting)
+            return estimate_of_fit(self, fit, labels, answer_all=fitting.answer_all)
+        known = fixed[patterns.unit] if len(fixed) else None
+        few = pattern_shards(labels.take_items(patterns.unit), patterns.times, fixed=known, compiled=blocks.compiled)
+        fit = self.fit_over(few, fitting=fitting)
+        return estimate_of_fit(self, fit, labels, pattern=patterns.pattern, answer_all=fitting.answer_all)
 
     def fit_over(
         self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit to blocks of labels, wherever they are."""
+        """Fit to blocks of labels, wherever they are; `labels` are the same labels if they are in memory."""
         raise NotImplementedError
 
 

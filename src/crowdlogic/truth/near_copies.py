@@ -192,15 +192,10 @@ def _candidate_pairs(unit: Ints, annotator: Ints, label: Ints, *, shape: tuple[i
     If there are too many pairs, those with the largest lower bound of agreement are chosen.
     """
     n_annotators, n_classes = shape[1], int(label.max(initial=0)) + 1
-    ones = np.ones(len(unit))
-    said = sparse.csr_matrix((ones, (unit, annotator)), shape=shape)
-    common = sparse.triu(said.T @ said, k=1).tocoo()
-    enough = common.data >= MIN_COMMON
-    first, second, n = common.row[enough], common.col[enough], common.data[enough]
+    first, second, n, agreed = count_pairs(unit, annotator, label, shape=shape)
     if not len(first):
         return first, second, n
-    by_class = sparse.csr_matrix((ones, (unit.astype(np.int64) * n_classes + label, annotator)))
-    share = np.asarray((by_class.T @ by_class).tocsr()[first, second]).ravel() / n
+    share = agreed / n
     if len(first) > MAX_PAIRS:
         best = np.argsort(-(share - 2.0 * np.sqrt(share * (1 - share) / n)), kind="stable")[:MAX_PAIRS]
         first, second, share = first[best], second[best], share[best]
@@ -209,6 +204,31 @@ def _candidate_pairs(unit: Ints, annotator: Ints, label: Ints, *, shape: tuple[i
     frequency = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     chance = np.einsum("pk,pk->p", frequency[first], frequency[second])
     return first, second, (share - chance) / np.maximum(1.0 - chance, 1e-9)
+
+
+def count_pairs(
+    unit: Ints, annotator: Ints, label: Ints, *, shape: tuple[int, int]
+) -> tuple[Ints, Ints, Floats, Floats]:
+    """Return the pairs of annotators with at least MIN_COMMON common items, and how often they agree.
+
+    Args:
+        unit: unit[n], the unit of each label, with one label per unit and annotator.
+        annotator: annotator[n].
+        label: label[n].
+        shape: Number of units and of annotators.
+
+    Returns:
+        first[p] < second[p], common[p] items and agreed[p], those with equal labels.
+    """
+    said = sparse.csr_matrix((np.ones(len(unit)), (unit, annotator)), shape=shape)
+    common = sparse.triu(said.T @ said, k=1).tocoo()
+    enough = common.data >= MIN_COMMON
+    first, second = common.row[enough], common.col[enough]
+    if not len(first):
+        return first, second, np.zeros(0), np.zeros(0)
+    answer = unit.astype(np.int64) * (int(label.max()) + 1) + label
+    gave = sparse.csr_matrix((np.ones(len(unit)), (answer, annotator)))
+    return first, second, common.data[enough], np.asarray((gave.T @ gave).tocsr()[first, second]).ravel()
 
 
 def _measure_pairs(

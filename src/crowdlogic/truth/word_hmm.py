@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, LabelError, OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
 from crowdlogic.numerics.chain import ChainMarginals, best_path, marginals
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import dirichlet_divergence, dirichlet_mean, expected_log, safe_log
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, Iterations, empty_estimate, starting_beliefs
 from crowdlogic.truth.methods import TruthMethod, takes_frames
@@ -339,86 +340,76 @@ class WordHMM:
 
 
 class FitsSequences:
-    """Base class with `infer` and `infer_over` of methods for tags of sentences, which implement `fit_tags`."""
+    """Base class with `infer` and `infer_over` of methods for tags of sentences, which implement `parts`.
+
+    Attributes:
+        transition_count: Prior count of each allowed transition and start.
+        word_count: Prior count of each word for each tag.
+        shapes: Whether the kind of a word's first character (capital, digit or other) is a feature as well.
+        convergence: Stopping criterion, by the gain of the bound per label.
+    """
 
     name: ClassVar[str]
+    transition_count: float
+    word_count: float
+    shapes: bool
+    convergence: Convergence
 
-    @takes_frames
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
-        """Iterate forward-backward and the updates until the bound converges; the answers are the best valid paths."""
-        return self.fit_tags(labels, corpus, fitting)
-
-    def infer_over(
-        self, engine: Engine, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
-    ) -> Estimate:
-        """Fit on an engine whose shards contain the arranged tags."""
-        return self.fit_tags(labels, corpus, fitting, engine)
+    def parts(self, labels: CrowdLabels) -> tuple[CountModel, TruthMethod]:
+        """Return the annotator model, and the method whose beliefs the fit starts from; raise for unsuitable labels."""
+        raise NotImplementedError
 
     def arrange(self, labels: CrowdLabels) -> CrowdLabels:
         """Return the tags in shards, as the model counts them."""
         return labels
 
-    def fit_tags(
-        self, labels: CrowdLabels, corpus: Corpus | None, fitting: Fitting, engine: Engine | None = None
+    @takes_frames
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
+        """Iterate forward-backward and the updates until the bound converges; the answers are the best valid paths."""
+        return self._fit(None, labels, corpus, fitting)
+
+    def infer_over(
+        self, engine: Engine, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
     ) -> Estimate:
-        """Fit, in threads of this process or over an engine."""
-        raise NotImplementedError
+        """Fit on an engine whose shards contain the arranged tags."""
+        return self._fit(engine, labels, corpus, fitting)
 
+    def _fit(self, engine: Engine | None, labels: CrowdLabels, corpus: Corpus | None, fitting: Fitting) -> Estimate:
+        """Fit over an engine, or in threads of this process: marginals as beliefs, the best valid paths as answers."""
+        model, first = self.parts(labels)
+        offsets = require_sequences(self.name, labels)
+        if not labels.n_labels:
+            return empty_estimate(labels, self.name)
+        hmm = WordHMM(
+            model=model,
+            chain=TagChain(tag_grammar(labels.classes), offsets, self.transition_count),
+            words=code_words(labels, corpus, shapes=self.shapes),
+            word_count=self.word_count,
+            engine=engine or model.observe(labels, anchors=fitting.anchors, threads=fitting.threads),
+            items=labels.items,
+        )
 
-def fit_word_hmm(
-    method: Any,
-    labels: CrowdLabels,
-    corpus: Corpus | None,
-    *,
-    model: CountModel,
-    first: TruthMethod,
-    fitting: Fitting,
-    engine: Engine | None = None,
-) -> Estimate:
-    """Fit a sequence method and return its Estimate: marginals as beliefs, the best valid paths as answers.
-
-    Args:
-        method: The method: its name, `convergence`, `transition_count`, `word_count` and `shapes`.
-        labels: The tags.
-        corpus: The words; optional.
-        model: The annotator model.
-        first: The method whose beliefs the fit starts from, unless `fitting.start` is given.
-        fitting: Options of the fit.
-        engine: Engine with the tags, arranged as the model counts them; None for threads of this process.
-    """
-    offsets = require_sequences(method.name, labels)
-    if not labels.n_labels:
-        return empty_estimate(labels, method.name)
-    hmm = WordHMM(
-        model=model,
-        chain=TagChain(tag_grammar(labels.classes), offsets, method.transition_count),
-        words=code_words(labels, corpus, shapes=method.shapes),
-        word_count=method.word_count,
-        engine=engine or model.observe(labels, anchors=fitting.anchors, threads=fitting.threads),
-        items=labels.items,
-    )
-
-    # Initialise with the beliefs of an earlier estimate or another method, as if neighbours were independent
-    q = starting_beliefs(labels, fitting)
-    if q is None:
-        q = first.infer(labels, fitting=replace(DEFAULT_FIT, anchors=fitting.anchors)).beliefs
-    fit = Iterations(method, hmm.engine, hmm.first_state(q), labels=labels, fitting=fitting, corpus=corpus)
-    for p in fit:
-        following, bound = hmm.step(p)
-        fit.update(following, objective=bound)
-    annotators = model.load(fit.state)
-    mean_chain = {name: dirichlet_mean(fit.state[name], axis=-1) for name in ("transitions", "start")}
-    return make_estimate(
-        labels,
-        method.name,
-        hmm.beliefs(fit.state),
-        answer=hmm.best_path(fit.state),
-        confusion=annotators.confusion,
-        trace=np.array(fit.trace),
-        converged=fit.converged,
-        answer_all=fitting.answer_all,
-        parameters={**mean_chain, **annotators.summaries()},
-    )
+        # Initialise with the beliefs of an earlier estimate or another method, as if neighbours were independent
+        q = starting_beliefs(labels, fitting)
+        if q is None:
+            q = first.infer(labels, fitting=replace(DEFAULT_FIT, anchors=fitting.anchors)).beliefs
+        fit = Iterations(self, hmm.engine, hmm.first_state(q), labels=labels, fitting=fitting, corpus=corpus)
+        for p in fit:
+            following, bound = hmm.step(p)
+            fit.update(following, objective=bound)
+        annotators = model.load(fit.state)
+        mean_chain = {name: dirichlet_mean(fit.state[name], axis=-1) for name in ("transitions", "start")}
+        return make_estimate(
+            labels,
+            self.name,
+            hmm.beliefs(fit.state),
+            answer=hmm.best_path(fit.state),
+            confusion=annotators.confusion,
+            trace=np.array(fit.trace),
+            converged=fit.converged,
+            answer_all=fitting.answer_all,
+            parameters={**mean_chain, **annotators.summaries()},
+        )
 
 
 def require_sequences(name: str, labels: CrowdLabels) -> Ints:

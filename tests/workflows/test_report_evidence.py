@@ -11,7 +11,7 @@ from crowdlogic.workflows.report import report_explainer
 
 
 def test_terms_add_up_to_the_odds_of_the_answer(trained: Trained) -> None:
-    learned = trained.outcome.learned
+    learned = trained.outcome.run
     units = np.arange(6)
 
     found = report_explainer(learned)(units)

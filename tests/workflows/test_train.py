@@ -20,14 +20,14 @@ from crowdlogic.workflows.train import HELD_OUT, TrainOptions, prepare_training,
 
 def test_an_outcome_says_what_the_run_holds(trained: Trained) -> None:
     outcome = trained.outcome
-    figures, scores = outcome.figures(), outcome.learned.final.scores
+    figures, scores = outcome.figures(), outcome.run.final.scores
 
     assert outcome.has_scores
     assert figures["scores"] == dict(scores)
     assert figures["epochs"] == 3
     assert [row[0] for row in outcome.table().rows] == list(scores)
-    test = outcome.learned.task.watched["test"]
-    answer = outcome.learned.predict(test, student=True, calibrated=False).argmax(axis=1)
+    test = outcome.run.task.watched["test"]
+    answer = outcome.run.predict(test, student=True, calibrated=False).argmax(axis=1)
     assert figures["macro_f1"]["test student"] == pytest.approx(f1_score(test.gold, answer, average="macro"))
     assert list(figures["macro_f1"]) == list(scores)
     assert outcome.message.startswith("logic-lncl: 120 items, 10 annotators, epoch ")
@@ -39,7 +39,7 @@ def test_an_outcome_says_what_the_run_holds(trained: Trained) -> None:
 def test_an_outcome_says_what_its_confidence_rests_on(trained: Trained, tmp_path: Path) -> None:
     options = replace(trained.options, dev=trained.file("test.csv"))
     outcome = prepare_training(options, tmp_path / "run").train()
-    scales = outcome.learned.scales
+    scales = outcome.run.scales
 
     student, teacher = (
         f"{100 * scale.error_before:.2f} % before and {100 * scale.error_after:.2f} % after"

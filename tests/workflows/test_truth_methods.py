@@ -17,7 +17,7 @@ from crowdlogic.truth.methods import uses_anchors
 from crowdlogic.truth.pool import MethodPool
 from crowdlogic.workflows.aggregate import (
     anchors_of,
-    collect_convergence_warnings,
+    collect_warnings,
     configured_method,
     methods_to_compare,
     parse_dependence,
@@ -80,7 +80,7 @@ def test_anchors_are_classes_or_tags_by_item(tmp_path: Path) -> None:
 
 
 def test_warnings_of_fits_are_collected_once_each() -> None:
-    with collect_convergence_warnings() as messages:
+    with collect_warnings() as messages:
         for message in ("first", "second", "first"):
             warnings.warn(message, ConvergenceWarning, stacklevel=1)
         assert messages == []

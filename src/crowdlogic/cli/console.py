@@ -184,22 +184,22 @@ def show_tables(*tables: ResultTable) -> None:
     console = PipeConsole(file=sys.stdout, highlight=False)
     if not console.is_terminal:
         console.width = FALLBACK_WIDTH
+
+    def format_cell(cell: Any) -> str:
+        if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+            return "-"
+        if isinstance(cell, float):
+            return f"{cell:.3f}"
+        return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
+
     for table in tables:
         drawn = Table()
         for position, name in enumerate(table.columns):
             drawn.add_column(escape(one_line(name)), justify="right" if position else "left")
         for row in table.rows:
-            drawn.add_row(*(escape(one_line(_format_cell(cell))) for cell in row))
+            drawn.add_row(*(escape(one_line(format_cell(cell))) for cell in row))
         console.print(escape(one_line(table.title)), style="bold", soft_wrap=True)
         console.print(drawn)
-
-
-def _format_cell(cell: Any) -> str:
-    if cell is None:
-        return "-"
-    if isinstance(cell, float):
-        return "-" if math.isnan(cell) else f"{cell:.3f}"
-    return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
 
 
 # The JSON objects of commands.
@@ -274,7 +274,7 @@ def show_output(output: Output) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON can hold."""
+    """Return a value that can be converted to JSON."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
     if isinstance(value, Mapping):

@@ -154,22 +154,20 @@ def reads_labels(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def may_read_labels(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the same options without defaults, so that a config file can set them; passed as `reading`, by name."""
-    parameters = [
-        one if one.annotation is WideOption else one.replace(annotation=_or_none(one.annotation), default=None)
-        for one in _reading_parameters()
-    ]
+    """Add all options of `input_options` without defaults, so that a config file can set them.
+
+    The command receives them as a mapping in its argument `reading`.
+    """
+    parameters = []
+    for one in _reading_parameters():
+        kind, *marks = get_args(one.annotation)
+        optional: Any = Annotated[(kind | None, *marks)]
+        parameters.append(one if kind is bool else one.replace(annotation=optional, default=None))
     return _offer(command, "reading", parameters, dict)
 
 
 def _reading_parameters() -> list[inspect.Parameter]:
     return list(inspect.signature(input_options, eval_str=True).parameters.values())
-
-
-def _or_none(annotation: Any) -> Any:
-    """Return an annotated type that also allows None."""
-    kind, *marks = get_args(annotation)
-    return Annotated[(kind | None, *marks)]
 
 
 def _offer(

@@ -178,7 +178,7 @@ def command(
     say(*outcome.notices)
     with summary():
         if json:
-            estimate = outcome.learned.estimate
+            estimate = outcome.run.estimate
             show_output(
                 TrainOutput(
                     command="train",
@@ -264,9 +264,8 @@ def show_epochs(stopping: str, *, has_rules: bool = True) -> Iterator[EpochCallb
 
         def show(row: HistoryRow, most: int) -> None:
             if row.refit and rows and not rows[0].refit:
-                live.console.print(
-                    epoch_table(rows, len(rows), stopping, has_rules=has_rules)
-                )  # the first pass remains visible above the refit
+                # The first pass remains visible above the refit
+                live.console.print(epoch_table(rows, len(rows), stopping, has_rules=has_rules))
                 rows.clear()
             rows.append(row)
             live.update(epoch_table(rows, most, stopping, has_rules=has_rules), refresh=True)
@@ -296,7 +295,9 @@ def epoch_table(rows: Sequence[HistoryRow], most: int, stopping: str, *, has_rul
     best = next((row for row in reversed(rows) if row.kept), None)
     stopping = "" if refit else stopping
     title = f"refit with all labels, {pluralise(most, 'epoch')}" if refit else None
-    caption = f"epoch {rows[-1].epoch} of {'' if refit else 'at most '}{most}, {_time_left(rows, most)} left"
+    mean = sum(row.seconds for row in rows) / len(rows)
+    left = format_seconds(mean * (most - rows[-1].epoch))
+    caption = f"epoch {rows[-1].epoch} of {'' if refit else 'at most '}{most}, at most {left} left"
     table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
     weight = ["weight of rules"] if has_rules else []
     for name in ("epoch", "loss", *([stopping] if stopping else []), "changed", *weight, "time"):
@@ -307,11 +308,6 @@ def epoch_table(rows: Sequence[HistoryRow], most: int, stopping: str, *, has_rul
         cells = (row.epoch, f"{row.loss:.4f}", *score, percent(row.change), *rules, format_seconds(row.seconds))
         table.add_row(*map(str, cells), style="bold" if row is best and not refit else None)
     return table
-
-
-def _time_left(rows: Sequence[HistoryRow], most: int) -> str:
-    mean = sum(row.seconds for row in rows) / len(rows)
-    return f"at most {format_seconds(mean * (most - rows[-1].epoch))}"
 
 
 def format_score(row: HistoryRow, stopping: str) -> str:

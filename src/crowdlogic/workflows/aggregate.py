@@ -75,13 +75,13 @@ def write_relabel_list(
     format: str | None = None,
     spreadsheet_safe: bool = False,
 ) -> None:
-    """Write items with their text, answer, confidence and votes; sentences as answers, since they hold their tokens.
+    """Write items with their text, answer, confidence and votes; sentences with their tokens and answers.
 
     Args:
         path: The file.
-        estimate: The answers of these items.
-        labels: The labels, of these items and of others.
-        corpus: The same items, where their texts are known.
+        estimate: The answers of the items to write.
+        labels: The labels of these items, and possibly of others.
+        corpus: The items to write, if their texts are known.
         format: The format; None to take it from the suffix.
         spreadsheet_safe: Whether cells that a spreadsheet would read as formulas get a leading quote.
     """
@@ -126,14 +126,11 @@ DEPENDENCES: dict[str, Dependence | None] = {"public": PUBLIC_CROWDS, "none": No
 
 
 def configured_method(name: str, *, seed: int = 0, dependence: Dependence | None = PUBLIC_CROWDS) -> TruthMethod:
-    """Return the named method with its defaults, and with the seed and dependence if it uses them.
-
-    A method that has a scale of its own for public data keeps it.
-    """
+    """Return the named method with its defaults, and with the seed and dependence if it uses them."""
     method: Any = truth_method(name)
     own = {field.name for field in fields(method)} if is_dataclass(method) else set()
     given: dict[str, Any] = {"seed": seed}
-    if dependence != PUBLIC_CROWDS:
+    if dependence != PUBLIC_CROWDS:  # otherwise a method may have its own scale for public data
         given["dependence"] = dependence
     changed = {option: value for option, value in given.items() if option in own}
     chosen: TruthMethod = replace(method, **changed) if changed else method
@@ -141,7 +138,7 @@ def configured_method(name: str, *, seed: int = 0, dependence: Dependence | None
 
 
 def limit_iterations(method: Any, iterations: int | None) -> Any:
-    """Return the method with that maximum number of iterations, if it makes any."""
+    """Return the method with a maximum number of iterations, if it is iterative."""
     limits = getattr(method, "convergence", None)
     if iterations is None or not isinstance(limits, Convergence):
         return method
@@ -149,14 +146,14 @@ def limit_iterations(method: Any, iterations: int | None) -> Any:
 
 
 def parse_dependence(name: str, *, option: str = "--dependence") -> Dependence | None:
-    """Return the dependence of that name; `option` is for messages."""
+    """Return the dependence with a name; `option` is the name of the option in the error message."""
     if name not in DEPENDENCES:
         raise OptionError(f"{option} must be one of {name_list(DEPENDENCES)}; got {name!r}.")
     return DEPENDENCES[name]
 
 
 def suggest_method(labels: CrowdLabels, *, anchored: bool = False) -> tuple[str, str]:
-    """Return the name of the method that suits the labels, and why; with anchors, one that can use them."""
+    """Return the name of the method that suits the labels, and why; with anchors, a method that can use them."""
     name, reason = choose_method(labels)
     if anchored and not uses_anchors(name):
         return ("ensemble" if labels.is_sequential else "pool"), "it can use anchors"
@@ -164,13 +161,13 @@ def suggest_method(labels: CrowdLabels, *, anchored: bool = False) -> tuple[str,
 
 
 def methods_to_compare(names: Sequence[str], labels: CrowdLabels, *, option: str, anchored: bool = False) -> list[str]:
-    """Return the names of the methods to compare, each once: those that were named, or all that can take the labels.
+    """Return the names of the methods to compare, each once: the given ones, or all that can be used for the labels.
 
     Args:
-        names: The names, or the one name `all`.
+        names: The names, or only `all`.
         labels: The labels.
-        option: The option that holds the names, for messages.
-        anchored: Whether the truth of some items is known; `all` is then all that can use it.
+        option: Name of the option in error messages.
+        anchored: Whether the truth of some items is known; `all` then means all methods that can use it.
     """
     if not names:
         raise OptionError(f"{option}: no method is named. Pass all, or names separated by commas.")
@@ -197,14 +194,9 @@ def anchors_of(known: Answers, labels: CrowdLabels) -> dict[Any, Any]:
     return KnownTruths(truths, at_random=known.items.filter(pl.Series(known.at_random)).to_list())
 
 
-def collect_convergence_warnings() -> AbstractContextManager[list[str]]:
-    """Return a list that holds, after the block, what fits within it warned about, each sentence once."""
-    return collect_warnings(ConvergenceWarning)
-
-
 @contextmanager
-def collect_warnings(kind: type[Warning]) -> Iterator[list[str]]:
-    """Yield a list that contains, after the block, each sentence of warnings of this kind once."""
+def collect_warnings(kind: type[Warning] = ConvergenceWarning) -> Iterator[list[str]]:
+    """Yield a list, to which the messages of warnings of one kind are added at the end of the block, each once."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", kind)
@@ -289,9 +281,9 @@ class Answered:
     Attributes:
         estimate: The estimate: of each item, or of each pattern where the labels are patterns; None where the answers
             were written part by part.
-        size: Number of answers, in words.
-        counts: The same as numbers by name; there are always items and annotators.
-        written: Location of the answers, in words.
+        size: Description of the number of answers.
+        counts: Counts by name, among them items and annotators.
+        written: Description of where the answers were written.
         expected: Expected accuracy; None if the confidence is not calibrated.
         mistakes: Sentence on the number of wrong answers; empty if it is unknown.
         scores: The scores by gold; empty without gold.
@@ -333,7 +325,7 @@ class OpenedLabels(Protocol):
 
 
 FindLabels: TypeAlias = "Callable[[AggregateOptions], AbstractContextManager[OpenedLabels] | None]"
-"""An entry of `registry.SOURCES`: opens the labels of some options, or returns None to leave them to the next one."""
+"""An entry of `registry.SOURCES`: a function that opens the labels, or returns None if it does not support them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -368,7 +360,7 @@ class Aggregated(Answered):
 def aggregate_files(options: AggregateOptions) -> Aggregated:
     """Estimate the truth of every item of a file of labels, and write it.
 
-    The labels are opened by the first entry of `registry.SOURCES` that takes them, and read in memory otherwise.
+    The labels are opened by the first entry of `registry.SOURCES` that supports them, and otherwise read into memory.
     """
     check_outputs(
         (
@@ -386,7 +378,7 @@ def aggregate_files(options: AggregateOptions) -> Aggregated:
     opened = next((source for source in found if source is not None), None) or open_in_memory(options)
     with opened as labels:
         method, reason = choose_for_labels(options, labels)
-        with collect_convergence_warnings() as warned:
+        with collect_warnings() as warned:
             fitted = labels.fit(method)
         with written_together():
             answers = fitted.write_answers()
@@ -433,7 +425,7 @@ def open_in_memory(options: AggregateOptions) -> Iterator[LabelsInMemory]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelsInMemory:
-    """Labels in memory, with the gold to score answers by and what fits are given; see `OpenedLabels`."""
+    """Labels in memory, with the gold for scores and the inputs of the fit; see `OpenedLabels`."""
 
     options: AggregateOptions
     crowd: Crowd
@@ -452,7 +444,7 @@ class LabelsInMemory:
 
 
 def fit_calibrated(method: TruthMethod, crowd: Crowd, options: FitOptions, *, fitting: Fitting) -> Estimate:
-    """Fit a method to labels in memory as the options say, and calibrate the confidence of its answers."""
+    """Fit a method to labels in memory with the given options, and calibrate the confidence of its answers."""
     return infer_calibrated(
         method,
         crowd.labels,
@@ -472,7 +464,7 @@ class FittedInMemory:
     estimate: Estimate
 
     def write_answers(self) -> Answered:
-        """Write the answers, and the whole estimate where it was asked for."""
+        """Write the answers, and the whole estimate if requested."""
         options, crowd, estimate = self.labels.options, self.labels.crowd, self.estimate
         written = _write_answers(options, estimate, crowd)
         if options.save is not None:
@@ -504,7 +496,7 @@ class FittedInMemory:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Signs that the answers cannot be trusted, and the command that would learn from the texts of the items."""
+        """Signs that the answers cannot be trusted, and the command that also learns from the texts of the items."""
         options, crowd = self.labels.options, self.labels.crowd
         signs = tuple(warning_signs(crowd.labels, self.estimate))
         if crowd.corpus is None or crowd.corpus.texts is None or options.labels == STANDARD_STREAM:
@@ -521,7 +513,7 @@ class FittedInMemory:
 
 
 def check_answers(options: AggregateOptions) -> None:
-    """Raise an error before any work for outputs that cannot be written or would be lost."""
+    """Raise an error for outputs that cannot be written or would be lost, before any work is done."""
     save, least = options.save, options.min_confidence
     if save is not None and Path(save).exists() and (not Path(save).is_dir() or any(Path(save).iterdir())):
         raise OptionError(f"--save: {save} exists already. Choose a folder that is new or empty.")
@@ -534,7 +526,7 @@ def check_answers(options: AggregateOptions) -> None:
 
 
 def read_for_fit(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
-    """Return the labels, the gold, and what fits are given beside them."""
+    """Read the labels, the gold, and the other inputs of a fit."""
     by_file = options.input.by_file(options.labels, options.anchors, options.gold, options.items)
     crowd = by_file[options.labels].read_crowd(options.labels)
     if options.items is not None:
@@ -551,7 +543,7 @@ def read_for_fit(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
 
 
 def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) -> str:
-    """Write the answers, and those below the minimum confidence to a second file; return the locations in words."""
+    """Write the answers, with those below the minimum confidence in a second file; return a description of the files."""
     least, corpus = options.min_confidence, crowd.corpus
     form: dict[str, Any] = {"format": options.format, "spreadsheet_safe": options.spreadsheet_safe}
     if least is None:
@@ -587,7 +579,7 @@ def describe_estimate(estimate: Estimate) -> str:
     return ", ".join(parts)
 
 
-# The same from Python: labels in memory in, an Estimate out.
+# The functions for Python: labels in memory in, an Estimate out.
 
 
 def aggregate(
@@ -614,7 +606,7 @@ def aggregate(
             confidence is also fitted to them.
         dependence: How strongly the labels of an item depend on each other: "public" (as in public data sets) or
             "none" (return the method's own posterior).
-        groups: annotator -> group. Annotators of one group count once; for the pool.
+        groups: Mapping from annotators to groups. All annotators of a group count as one; used by the pool only.
         ordered: Whether the classes are ordered; None treats three or more ascending numbers as ordered. The pool uses
             the order when it learns from anchors.
         seed: Random seed, for methods that need one.
@@ -651,7 +643,7 @@ def aggregate(
 def calibrate(labels: CrowdLabels, estimate: Estimate) -> Estimate:
     """Return the estimate of a truth method with calibrated confidence, as `aggregate` states it.
 
-    The estimates of learning methods come back as they are: those that can be calibrated are calibrated already.
+    Estimates of learning methods are returned unchanged, since training calibrates them if possible.
     """
     if estimate.calibration is not None or estimate.method in LEARNING_METHODS:
         return estimate

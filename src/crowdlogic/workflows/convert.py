@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Estimate
@@ -37,14 +38,17 @@ class ConvertOptions:
 
 
 def convert(options: ConvertOptions) -> CrowdLabels | Corpus | Estimate:
-    """Write the labels of a file in another format, or its items with their one label each where it holds these.
+    """Write the labels of a file in another format, or its items if each of them has only one label.
 
-    Formats that hold one answer per item take a file with a single annotator, or with gold, and refuse others. Of a run
-    the clean labels are written.
+    If the new format has one answer per item, the file must have a single annotator or gold. If the source is a run,
+    its clean labels are written: item, label and confidence, or tagged sentences.
     """
     check_outputs((options.out,), read=(options.source,))
+    form: dict[str, Any] = {"format": options.format, "spreadsheet_safe": options.spreadsheet_safe}
     if is_run(Path(options.source)):
-        return convert_run(options)
+        record = read_run(Path(options.source))
+        write_estimate(options.out, record.estimate, corpus=record.corpus, **form)
+        return record.estimate
     if find_format(options.out, options.format).overrides("encode_labels"):
         try:
             return convert_labels(options)
@@ -56,12 +60,12 @@ def convert(options: ConvertOptions) -> CrowdLabels | Corpus | Estimate:
     gold = None if crowd is None or crowd.corpus is None else crowd.corpus.gold
     has_gold = gold is not None and bool((gold != UNKNOWN).any())
     if crowd is not None and len(crowd.labels.annotators) > 1 and not has_gold:
-        return convert_labels(options)  # which is refused, with what to do
+        return convert_labels(options)  # which raises an error that says what to do
     return _convert_answers(options, None)
 
 
 def _convert_answers(options: ConvertOptions, problem: DataError | None) -> Corpus:
-    """Write items with one label each; where a file does not hold these either, the problem with its labels stands."""
+    """Write items with one label each; if that fails as well, raise the error about the labels."""
     try:
         corpus = options.input.read_corpus(options.source)
         if corpus.gold is None and problem is None:
@@ -77,22 +81,8 @@ def _convert_answers(options: ConvertOptions, problem: DataError | None) -> Corp
     return corpus
 
 
-def convert_run(options: ConvertOptions) -> Estimate:
-    """Write the clean labels of a run, or of a saved estimate: item, label, confidence; or tagged sentences."""
-    home = Path(options.source)
-    record = read_run(home)
-    write_estimate(
-        options.out,
-        record.estimate,
-        corpus=record.corpus,
-        format=options.format,
-        spreadsheet_safe=options.spreadsheet_safe,
-    )
-    return record.estimate
-
-
 def convert_labels(options: ConvertOptions) -> CrowdLabels:
-    """Read labels and write them in another format; `intake` of the result says what was left out."""
+    """Read labels and write them in another format; `intake` of the result lists what was left out."""
     crowd = options.input.read_crowd(options.source)
     write_labels(
         options.out, crowd.labels, corpus=crowd.corpus, format=options.format, spreadsheet_safe=options.spreadsheet_safe

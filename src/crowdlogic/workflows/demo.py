@@ -1,4 +1,7 @@
-"""Run everything once on simulated data: what annotator models, a classifier and a rule each add to majority vote."""
+"""Run all methods once on simulated data, to show what annotator models, a classifier and a rule add to majority vote.
+
+All data are simulated: reviews with positive and negative sentiment, and the labels of a crowd.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import TrainingData
-from crowdlogic.learning.saved_run import Run, train_run
+from crowdlogic.learning.saved_run import train_run
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.metrics.scores import score
@@ -27,7 +30,7 @@ from crowdlogic.numerics.arrays import Bools
 from crowdlogic.reporting.inputs import inputs_from_run
 from crowdlogic.reporting.report import make_report
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.comparison import MethodResult, compare_methods
+from crowdlogic.truth.comparison import compare_methods
 from crowdlogic.truth.dependence import state_confidence
 from crowdlogic.truth.methods import choose_method, truth_method
 from crowdlogic.workflows.inputs import ResultTable, check_outputs, percent
@@ -105,7 +108,7 @@ class RuleEffect:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The counts and one example of each kind, one line each."""
+        """The number of corrected and of spoiled answers, and one example of each."""
         counts = (
             f"Compared with training without it, {self.corrected:,} answers are corrected, {self.spoiled:,} spoiled:"
         )
@@ -190,7 +193,7 @@ def run_demo(options: DemoOptions) -> DemoResult:
     """Simulate a crowd on which majority vote fails, run the methods, and write data, answers, a run and a report."""
     folder = Path(options.out) if options.out is not None else free_folder(Path(DEFAULT_FOLDER))
     if (folder / "run").exists():
-        raise OptionError(f"{options.out}: holds a run already. Name another folder, or remove it.")
+        raise OptionError(f"{options.out}: this folder already contains a run. Name another folder, or remove it.")
     check_outputs((folder,))
     made = simulate_sentiment(options.seed, items=options.items, labels_per_item=LABELS_PER_ITEM, contrast=CONTRAST)
     truth = Answers(made.corpus.items, made.corpus.classes, np.asarray(made.corpus.gold), source="the planted truth")
@@ -205,7 +208,11 @@ def run_demo(options: DemoOptions) -> DemoResult:
     for one in compared:
         write_estimate(folder / f"{one.estimate.method}.csv", one.estimate)
     run = train_run(folder / "run", method, data)
-    _write_report(folder, run, compared)
+    inputs = inputs_from_run(run.record)
+    shown = [*compared, *compare_itself(inputs, set())]
+    explain = report_explainer(run.learned)
+    report = make_report(inputs, title="demo", made_at=timestamp(), explain=explain, compared=shown)
+    write_page(folder / "report.html", report)
     rows = [score_row(one.name, one.estimate, made) for one in compared]
     for name, learned in ((WITHOUT_RULE, without_rule), (WITH_RULE, run.learned)):
         rows.append(score_row(name, learned.estimate, made, learned))
@@ -222,18 +229,6 @@ def free_folder(wanted: Path) -> Path:
     """Return the path, with the first free number appended if it already exists."""
     names = (wanted.with_name(f"{wanted.name}-{n}") for n in count(2))
     return wanted if not wanted.exists() else next(name for name in names if not name.exists())
-
-
-def _write_report(folder: Path, run: Run, compared: Sequence[MethodResult]) -> None:
-    inputs = inputs_from_run(run.record)
-    report = make_report(
-        inputs,
-        title="demo",
-        made_at=timestamp(),
-        explain=report_explainer(run.learned),
-        compared=[*compared, *compare_itself(inputs, set())],
-    )
-    write_page(folder / "report.html", report)
 
 
 def score_row(name: str, estimate: Estimate, made: Simulation, learned: Learned | None = None) -> dict[str, Any]:

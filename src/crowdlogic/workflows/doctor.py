@@ -1,4 +1,4 @@
-"""Describe a file: its contents, what was left out, what it can be used for, and what to do first."""
+"""Describe a file: its contents, what was left out, possible uses, and what to do first."""
 
 from __future__ import annotations
 
@@ -75,10 +75,6 @@ class LabelFacts:
     gold: int
     functions: int
 
-    def figures(self) -> dict[str, Any]:
-        """Return the same as plain data."""
-        return asdict(self)
-
     def rows(self) -> list[tuple[str, str]]:
         """Return the contents as rows of a table."""
         seldom = [f"{self.single:,} with one annotator only"] if self.single else []
@@ -134,10 +130,10 @@ ABSTENTIONS = ("-1", "abstain", "abstained", "abstention", "none", "null", "na",
 
 
 def guess_abstention(labels: CrowdLabels) -> str | None:
-    """Return the class that seems to mean "no label", as labelling functions give it; None if no class does.
+    """Return the class that seems to mean "no label", which labelling functions often give; None if there is none.
 
-    It has a usual name, most annotators give it, and most of the other labels are of annotators who only ever give one
-    class. A -1 among the classes -1, 0 and 1 that people chose is a class.
+    Such a class has a usual name, most annotators give it, and most other labels are by annotators who only ever give
+    one class. If people chose among -1, 0 and 1, then -1 is an ordinary class.
     """
     given = np.zeros((len(labels.annotators), labels.n_classes))
     np.add.at(given, (labels.annotator, labels.label), 1.0)
@@ -350,7 +346,7 @@ class Diagnosis:
             "contents": self.contents,
             "columns": dict(self.columns),
             "unused_columns": list(self.unused),
-            "holds": None if self.facts is None else self.facts.figures(),
+            "holds": None if self.facts is None else asdict(self.facts),
             "allows": None if self.capabilities is None else self.capabilities.figures(),
             "notices": list(self.notices),
             "left_out": [asdict(one) for one in self.left_out],

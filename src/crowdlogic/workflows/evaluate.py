@@ -1,6 +1,6 @@
-"""Answers against gold: scores of items, or of spans where the classes are span tags.
+"""Score answers against gold: scores of items, or of spans if the classes are span tags.
 
-Scores are over the items that have an answer, with the coverage beside them; `accuracy_all` is over all items with gold
+Scores are over the items that have an answer; the coverage is their share. `accuracy_all` is over all items with gold
 (docs/decisions/0047).
 """
 
@@ -34,7 +34,7 @@ from crowdlogic.store.runs import read_run
 from crowdlogic.workflows.inputs import InputOptions, ResultTable, percent
 
 UNNEEDED = ("annotator", "text")
-"""Roles of columns that scoring does without: whoever names all columns once, for every command, may name them here."""
+"""Roles of columns that are not needed for scores, but allowed, since users may pass the same options to all commands."""
 
 SHARES = frozenset(
     {"coverage", "accuracy", "accuracy_all", "accuracy_ties_half", "macro_f1", "precision", "recall", "f1"}
@@ -131,7 +131,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
 
 
 def _describe_known(pair: AlignedAnswers, noun: str) -> Iterator[str]:
-    """Return how many answers are certain and right, since these were probably given and their score is not a test."""
+    """Yield a notice about answers that are certain and right, since their truth was probably given to the method."""
     if pair.beliefs is None:
         return
     scored = (pair.gold != UNKNOWN) & (pair.predicted != NO_ANSWER)
@@ -143,13 +143,13 @@ def _describe_known(pair: AlignedAnswers, noun: str) -> Iterator[str]:
         rest = f"Of the other {others:,}, {right:,} are right." if others else "Score other items."
         known = f"{int(certain.sum()):,} of {pluralise(len(rows), f'scored {noun}')}"
         yield (
-            f"{known} have a confidence of exactly 1 and are right, as "
-            f"{noun}s are whose truth was given (--anchors): then they are no test. {rest}"
+            f"{known} have a confidence of exactly 1 and are right. Their truth was probably given (--anchors), so "
+            f"they do not test the method. {rest}"
         )
 
 
 def _describe_missing(missing: int, n: int, policy: Unanswered, *, is_tags: bool) -> Iterator[str]:
-    """Yield how many have gold and no answer, and what became of them."""
+    """Yield a notice about items with gold but without an answer, and how they are scored."""
     if not missing:
         return
     noun = "token" if is_tags else "item"
@@ -160,18 +160,14 @@ def _describe_missing(missing: int, n: int, policy: Unanswered, *, is_tags: bool
     yield f"{found}: the scores are of the other {n - missing:,}. accuracy_all counts them as wrong."
 
 
-def _inputs_by_file(options: EvaluateOptions) -> dict[str, InputOptions]:
-    """Return how each file is read: a column goes to the files that have it, the format to both."""
+def _read(options: EvaluateOptions) -> tuple[Answers, Answers]:
+    """Return the answers of a file, a run or a saved estimate, and the gold of a file or of the run itself."""
+    home, kept = Path(options.predicted), None
+    # A column applies to the files that have it, the format to both
     files = [path for path in (options.predicted, options.gold) if path is not None and not Path(path).is_dir()]
     given = InputOptions(format=options.format, columns=options.columns)
     found = given.by_file(*files, optional=UNNEEDED) if files else {}
-    return {path: replace(one, format=options.format) for path, one in found.items()}
-
-
-def _read(options: EvaluateOptions) -> tuple[Answers, Answers]:
-    """Return the answers, of a file, a run or a saved estimate; and the gold, of a file or of the run itself."""
-    home, kept = Path(options.predicted), None
-    by_file = _inputs_by_file(options)
+    by_file = {path: replace(one, format=options.format) for path, one in found.items()}
     if is_run(home):
         record = read_run(home)
         predicted = answers_from_estimate(record.estimate, options.predicted)
@@ -181,7 +177,7 @@ def _read(options: EvaluateOptions) -> tuple[Answers, Answers]:
         predicted = answers_from_estimate(load_estimate(home), options.predicted)
     elif home.is_dir():
         raise MissingDataError(
-            f"{home}: is a folder with neither a run nor an estimate in it. Name a file of answers, or a folder that "
+            f"{home}: this folder contains neither a run nor an estimate. Name a file of answers, or a folder that "
             f"`train` or `aggregate --save` wrote."
         )
     else:

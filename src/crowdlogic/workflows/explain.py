@@ -55,11 +55,11 @@ class Explanation:
 
     @property
     def heading(self) -> tuple[str, ...]:
-        """The item and its words, for a single unit."""
+        """The item and its words, if a single unit is explained."""
         words = self.evidence.words
-        return tuple(f"{self.evidence.item}: {words[i] if i < len(words) else ''}" for i in self.units[:1]) * (
-            len(self.units) == 1
-        )
+        if len(self.units) != 1:
+            return ()
+        return (f"{self.evidence.item}: {words[self.units[0]] if self.units[0] < len(words) else ''}",)
 
     def tables(self) -> list[ResultTable]:
         """Return a table of a sentence by token, or of a single unit by source."""
@@ -107,7 +107,7 @@ def explain(run: str, item: str, *, token: int | None = None, calibrated: bool =
 
 
 def _unit_figures(found: Evidence, i: int) -> dict[str, Any]:
-    chosen = int(found.answer[i])
+    chosen, rules = int(found.answer[i]), found.rules
     labels = [
         {
             "annotator": found.crowd.annotator[n],
@@ -125,26 +125,21 @@ def _unit_figures(found: Evidence, i: int) -> dict[str, Any]:
         "neighbours": None if found.neighbours is None else found.neighbours[i].tolist(),
         "normaliser": float(found.normaliser[i]),
         "q_a": found.q_a[i].tolist(),
-        "rules": _rule_figures(found, i),
+        "rules": None
+        if rules is None
+        else {
+            "from_classifier": rules.from_classifier,
+            "base": rules.base[i].tolist(),
+            "rules": [
+                {"rule": text, "bits": share[i].tolist()} for text, share in zip(rules.rules, rules.share, strict=True)
+            ],
+            "transitions": None if rules.transitions is None else rules.transitions[i].tolist(),
+            "residual": rules.residual[i].tolist(),
+            "normaliser": float(rules.normaliser[i]),
+        },
         "q_b": found.q_b[i].tolist(),
         "mixture": found.mixture[i].tolist(),
         "sharpness": float(found.sharpness[i]),
         "doubt": found.doubt[i].tolist(),
         "q_f": found.q_f[i].tolist(),
-    }
-
-
-def _rule_figures(found: Evidence, i: int) -> dict[str, Any] | None:
-    rules = found.rules
-    if rules is None:
-        return None
-    return {
-        "from_classifier": rules.from_classifier,
-        "base": rules.base[i].tolist(),
-        "rules": [
-            {"rule": text, "bits": share[i].tolist()} for text, share in zip(rules.rules, rules.share, strict=True)
-        ],
-        "transitions": None if rules.transitions is None else rules.transitions[i].tolist(),
-        "residual": rules.residual[i].tolist(),
-        "normaliser": float(rules.normaliser[i]),
     }

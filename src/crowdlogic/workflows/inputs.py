@@ -72,25 +72,26 @@ def percent(share: float | None, *, digits: int = 2) -> str:
 # Checks of output paths before the work starts.
 
 SAME_FORMAT = ("csv", "tsv", "xlsx", "parquet", "jsonl", "conll")
-"""Formats of labels whose answers are written in the same format where no file is named."""
+"""Formats of labels whose answers are written in the same format if no output file is named."""
 
 
 def check_writable(path: str | None, format: str | None = None) -> None:
-    """Refuse a table's file whose format is unknown or whose folder does not exist."""
+    """Raise an error if the format of an output file is unknown or its folder does not exist."""
     if path is not None and path != STANDARD_STREAM and not find_format(path, format).is_database:
         require_folder(path)
 
 
 def answer_format(source: str, out: str, *, read_as: str | None, named: str | None) -> str | None:
-    """Return the format for answers: the named one, otherwise the format of the source if it can write answers.
+    """Return the format for answers; None to take it from the suffix of the output file.
 
-    Its own it is only where the file to write has its usual suffix, so that an export comes back in its tool's shape.
+    If the output file has the usual suffix of the source's format, and that format can store answers, it is used. So
+    the answers for an export of an annotation tool can be imported into that tool.
 
     Args:
         source: The file of labels.
-        out: The file to write.
-        read_as: The format that the source is read in, where the user named it.
-        named: The format to write, where the user named it.
+        out: The output file.
+        read_as: The format of the source, if the user named it.
+        named: The format of the output file, if the user named it.
     """
     if named is not None or STANDARD_STREAM in (source, out) or find_database(source) is not None:
         return named
@@ -100,7 +101,7 @@ def answer_format(source: str, out: str, *, read_as: str | None, named: str | No
 
 
 def require_folder(path: str | Path) -> None:
-    """Refuse a file whose folder does not exist."""
+    """Raise an error if the folder of a file does not exist."""
     if not Path(path).parent.is_dir():
         raise OptionError(f"{path}: the folder {Path(path).parent} does not exist. Create it first.")
 
@@ -108,7 +109,7 @@ def require_folder(path: str | Path) -> None:
 def check_outputs(
     written: Iterable[str | Path | None], *, read: Iterable[str | Path | None] = (), own: Path | None = None
 ) -> None:
-    """Refuse output paths that must not be written. Every command that writes calls this before it starts to work.
+    """Raise an error for output paths that must not be written. Every command that writes calls this first.
 
     A path is refused if the command reads it, if it is a file of a folder that the command reads, if it is inside a run
     or a saved estimate, or if the command writes it twice. Symbolic links, hard links and relative paths that lead to
@@ -134,13 +135,13 @@ def check_outputs(
             if _is_same_file(Path(source), place) or fnmatch(str(place), str(Path(source).resolve())):
                 raise OptionError(f"{path}: this command reads {source} and would overwrite it. Name another output.")
             if place.is_file() and Path(source).resolve() in place.parents:
-                raise OptionError(f"{path}: is in {source}, which this command reads. Name another output.")
+                raise OptionError(f"{path}: this command reads {source}, which contains it. Name another output.")
         if any(_is_same_file(other, place) for other in seen):
             raise OptionError(f"{path}: this command would write it twice. Name two different outputs.")
         for folder in (place, *place.parents):
             if (own is None or folder != own.resolve()) and _is_protected(folder):
-                where = "" if folder == place else f"is inside {folder}, which "
-                raise OptionError(f"{path}: {where}holds a run or a saved estimate. Name another output.")
+                where = "this folder" if folder == place else f"the folder {folder}"
+                raise OptionError(f"{path}: {where} contains a run or a saved estimate. Name another output.")
         seen.append(place)
 
 
@@ -150,7 +151,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
 
 
 def _is_protected(folder: Path) -> bool:
-    """Return whether a folder is a run or a saved estimate, by the content of config.json."""
+    """Return whether a folder contains a run or a saved estimate, judging by config.json and other files."""
     if (folder / NAMES).is_file() and (folder / ARRAYS).is_file():
         return True
     try:
@@ -169,7 +170,7 @@ def default_answers(source: str, input: ReadOptions, *, read_as: str | None = No
     Args:
         source: The labels.
         input: How they are read.
-        read_as: The format of the labels, where the user named it.
+        read_as: The format of the labels, if the user named it.
     """
     path = Path(source)
     if (
@@ -198,12 +199,14 @@ def default_answers(source: str, input: ReadOptions, *, read_as: str | None = No
         with suppress(DataError, OptionError):
             columns = set(read_table(out)[0].columns)
         if not ({"item", "confidence"} <= columns and {"label", "tags"} & columns):
-            raise OptionError(f"{out}: exists and was not written by aggregate. Name another file with -o FILE.")
+            raise OptionError(
+                f"{out}: this file exists and was not written by aggregate. Name another file with -o FILE."
+            )
     return str(out)
 
 
 def relabel_path(out: str | Path) -> Path:
-    """Return where items to label again go: the file's name with .relabel before its suffix (and before .gz)."""
+    """Return the file for items to label again: the output file with .relabel before its suffix (and before .gz)."""
     path = Path(out)
     zipped = ".gz" if path.suffix == ".gz" else ""
     bare = path.with_suffix("") if zipped else path
@@ -212,28 +215,28 @@ def relabel_path(out: str | Path) -> Path:
 
 # Guess the columns of item, annotator, label and text by their contents.
 #
-# In a table of labels an item stands in several rows, each annotator once for each item, and annotators often agree.
-# Where exactly one choice of columns is like that, it is worth asking about; nothing is read by it.
+# In a table of labels, an item has several rows with different annotators, who often agree. If exactly one choice of
+# columns fits this description, it is suggested to the user; the guess is never used to read a file.
 
 MOST_COLUMNS = 8
 """Maximum number of candidate columns for guessing."""
 MOST_CLASSES = 50
 """Maximum number of distinct values in a column of classes."""
 MOST_REPEATED = 0.1
-"""Share of labels that an annotator may give to an item that they labelled already."""
+"""Maximum share of repeated labels, by an annotator on an item that they labelled before."""
 TEXT_LENGTH = 25
 """Minimum mean number of characters of a column of texts."""
 NEEDED = ("item", "annotator", "label")
 GUESSED = (*NEEDED, "text")
-"""The roles of columns that are guessed by what they hold."""
+"""Roles of columns that are guessed by their contents."""
 
 
 def guess_columns(table: pl.DataFrame, known: Mapping[str, str]) -> dict[str, str]:
-    """Return role -> column as far as the contents decide it, those that are known among them; empty where they do not.
+    """Return role -> column, with the known ones, if the contents of the table leave one choice; otherwise empty.
 
     Args:
         table: The table.
-        known: Role -> column, for those that are known already.
+        known: Role -> column for known columns.
     """
     cells = comparable_columns(table).unique(maintain_order=True)
     free = [name for name in cells.columns if name not in known.values()]
@@ -258,7 +261,7 @@ def guess_columns(table: pl.DataFrame, known: Mapping[str, str]) -> dict[str, st
 
 
 def guess_text_column(table: pl.DataFrame, known: Mapping[str, str]) -> str | None:
-    """Return the one column of long cells that has no role yet; None if there is none, several, or a text already."""
+    """Return the only column of long cells without a role; None if there is none or several, or a text column."""
     roles = find_roles(table.columns, known, gold=True)
     if "text" in roles:
         return None
@@ -273,7 +276,7 @@ def suggest_columns(path: str, format: str | None, chosen: Mapping[str, str] | N
     Args:
         path: The file.
         format: The name of its format; None to detect it.
-        chosen: Role -> column, as given.
+        chosen: Role -> column, as given by the user.
     """
     file = InputFile(path)
     found = detect_format(file, format)
@@ -293,7 +296,7 @@ def _mean_length(column: pl.Series) -> float:
 
 
 def _is_like_labels(cells: pl.DataFrame, roles: Mapping[str, str], counts: Mapping[str, int]) -> bool:
-    """Return whether annotators label an item once, but for a few repeats, and some annotators of an item agree."""
+    """Return whether annotators label each item once, with few repeats, and some annotators of an item agree."""
     item, annotator, label = (roles[role] for role in NEEDED)
     if counts[label] > MOST_CLASSES or counts[annotator] >= counts[item]:
         return False
@@ -315,27 +318,27 @@ class InputOptions(ReadOptions):
     features: str | None = None
 
     def read_crowd(self, path: str) -> Crowd:
-        """Read the labels of a file, and its items if it has any; suggest unknown columns by their contents."""
+        """Read the labels of a file, and its items if it has any; if columns are missing, the error suggests some."""
         try:
             return self.read_crowd_plainly(path)
         except LabelError as problem:
             words = "" if self.wide or path == STANDARD_STREAM else suggest_columns(path, self.format, self.columns)
             if not words:
                 raise
-            raise LabelError(f"{problem} By what the columns hold, this may be it: {words}") from problem
+            raise LabelError(f"{problem} Judging by their contents, these columns may fit: {words}") from problem
 
     def read_crowd_plainly(self, path: str) -> Crowd:
-        """Return the same without suggestions."""
+        """Read the labels of a file, and its items if it has any, without suggestions in errors."""
         return read_crowd(path, self, format=self.format)
 
     def read_corpus(self, path: str) -> Corpus:
-        """Read the items of a file, with their numeric features where these are asked for."""
+        """Read the items of a file, with their numeric features if requested."""
         if self.features is not None or is_npz(path):
             return read_featured_items(path, self.features, format=self.format, columns=self.columns)
         return read_corpus(path, format=self.format, columns=self.columns)
 
     def items_file(self, items: str | None) -> str | None:
-        """Return the file of items; without one, the npz file of features if there is one."""
+        """Return the file of items, or the npz file of features if no file of items is given."""
         return self.features if items is None and is_npz(self.features) else items
 
     def read_answers(self, path: str) -> Answers:
@@ -343,14 +346,13 @@ class InputOptions(ReadOptions):
         return read_answers(path, format=self.format, columns=self.columns)
 
     def by_file(self, labels: str, *others: str | None, optional: Sequence[str] = ()) -> dict[str, InputOptions]:
-        """Return these options for each of several files: a column or a format goes to the files that it fits.
+        """Return the options for each of several files, with the columns that the file has.
 
         Args:
-            labels: The file that the options are about in the first place.
-            others: Files that are read beside it; None for those that are not there.
-            optional: Roles of columns that need not be in any file.
+            labels: The main file, to which the given format applies.
+            others: Further files; None values are skipped. The format applies to those without a known suffix.
+            optional: Roles of columns that may be missing from all files.
         """
-        # The given format is for files whose suffix names none.
         formats = {path: None if formats_by_suffix(path) else self.format for path in others if path is not None}
         formats[labels] = self.format
         columns = _columns_by_file(self.columns or {}, formats, optional)
@@ -375,12 +377,12 @@ def parse_columns(texts: Iterable[str] | None) -> dict[str, str]:
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:
-    """Return names separated by commas; None where no text was given."""
+    """Split names that are separated by commas; None remains None."""
     return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def read_vocabulary(tables: Iterable[str] | None) -> Vocabulary:
-    """Return the built-in predicates, and those whose facts are in tables, from texts such as Similar=similar.csv."""
+    """Return a vocabulary with predicates whose facts are in tables, given as texts such as Similar=similar.csv."""
     from crowdlogic.rules.predicates import Vocabulary
 
     vocabulary = Vocabulary()
@@ -401,10 +403,10 @@ def _split_pair(text: str, option: str, form: str) -> tuple[str, str]:
 def _columns_by_file(
     chosen: Mapping[str, str], formats: Mapping[str, str | None], optional: Sequence[str]
 ) -> dict[str, Mapping[str, str]]:
-    """Return role -> column for each file: of those that were given, those that the file has."""
+    """Return role -> column for each file, for the columns that the file has."""
     if not chosen or len(formats) == 1:  # a single file is read with all options, and reports a missing column itself
         return dict.fromkeys(formats, chosen)
-    # The columns of each file; none but those of tables, and None for standard input, which can be read only once
+    # The columns of each table; empty for other files, None for standard input, which can be read only once
     headers: dict[str, list[str] | None] = dict.fromkeys(formats)
     for path, given in formats.items():
         if path != STANDARD_STREAM:
@@ -454,12 +456,12 @@ def read_groups(path: str, labels: CrowdLabels) -> Ints:
 
 
 def group_annotators(groups: Mapping[Any, Any], labels: CrowdLabels, *, source: str = "groups") -> Ints:
-    """Return group[j], the first annotator of the group of each; annotators that are not named are alone.
+    """Return group[j], the number of the first annotator in the group of annotator j; unnamed ones form their own.
 
     Args:
         groups: annotator -> group.
         labels: The labels, for the names of the annotators.
-        source: Where the groups are from, for messages.
+        source: Name of the source of the groups in messages.
     """
     names = as_text(labels.annotators)
     members = [str(name) for name in groups]
@@ -468,7 +470,8 @@ def group_annotators(groups: Mapping[Any, Any], labels: CrowdLabels, *, source: 
         first = members[0] if members else "(no rows)"
         hint = did_you_mean(first, names.to_list())
         raise DataError(
-            f"{source}: names no annotator of the labels ({first!r}, ...).{hint} There are {name_list(names)}."
+            f"{source}: expected annotators of the labels ({name_list(names)}), found {first!r}, ....{hint} Use the "
+            f"names in the labels."
         )
     if (where < 0).any():
         wrong = members[int(np.flatnonzero(where < 0)[0])]
@@ -508,17 +511,17 @@ def classes_are_ordered(classes: Sequence[Any], ordered: bool | None, *, given: 
 
 
 ENOUGH_EQUAL = 20
-"""An annotator who agrees with this many gold items, and all that they labelled, may have made the gold."""
+"""An annotator who labelled at least this many gold items and agrees with all of them may have made the gold."""
 MODEL_COLUMNS = ("model", "judge", "llm")
 """Columns that say which model gave a label."""
 
 
 def gold_notices(labels: CrowdLabels, gold: Ints, path: str) -> list[str]:
-    """Warn about gold that seems to be made by a model, or by an annotator whom it is meant to judge.
+    """Return notices about gold that seems to be made by a model, or by an annotator who is judged by it.
 
     Args:
         labels: The labels.
-        gold: gold[i], UNKNOWN where it is not known.
+        gold: gold[i], UNKNOWN without gold.
         path: The file of the gold.
     """
     notices = []

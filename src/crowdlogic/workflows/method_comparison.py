@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crowdlogic.truth.comparison import MethodResult
 
 MUCH_DISAGREEMENT = 0.1
-"""Methods that answer more than this share of the units differently from the default are pointed out."""
+"""A notice names the methods that answer more than this share of the units differently from the default method."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class MethodComparison:
 
     Attributes:
         results: Result of each method.
-        agreement: agreement[a, b], the share of units that methods a and b answer alike.
+        agreement: agreement[a, b], the share of units with the same answer by methods a and b.
         default: The name of the method that `aggregate` would choose.
         notices: Notices on the labels and the methods.
     """
@@ -63,31 +63,22 @@ class MethodComparison:
     def table(self) -> ResultTable:
         """Return one row per method."""
         first = self.results[0]
-        columns = [
-            "method",
-            *shown_scores(self.results),
-            "agrees with others",
-            f"with {first.name}",
-            "iterations",
-            "converged",
-        ]
-        return ResultTable(
-            title=describe_estimate(first.estimate),
-            columns=[*columns, "seconds"],
-            rows=[self._row(one, row) for one, row in zip(self.results, self.agreement, strict=True)],
-        )
-
-    def _row(self, one: MethodResult, agreement: Floats) -> tuple[Any, ...]:
+        agreements = ("agrees with others", f"with {first.name}")
+        columns = ["method", *shown_scores(self.results), *agreements, "iterations", "converged", "seconds"]
         others = max(len(self.results) - 1, 1)
-        return (
-            f"{one.name} (default)" if one.name == self.default else one.name,
-            *(percent(one.scores[name]) for name in shown_scores(self.results)),
-            percent((agreement.sum() - 1) / others),
-            percent(agreement[0]),
-            len(one.estimate.trace),
-            "yes" if one.estimate.converged else "no",
-            f"{one.seconds:.2f}",
-        )
+        rows = [
+            (
+                f"{one.name} (default)" if one.name == self.default else one.name,
+                *(percent(one.scores[name]) for name in shown_scores(self.results)),
+                percent((agreement.sum() - 1) / others),
+                percent(agreement[0]),
+                len(one.estimate.trace),
+                "yes" if one.estimate.converged else "no",
+                f"{one.seconds:.2f}",
+            )
+            for one, agreement in zip(self.results, self.agreement, strict=True)
+        ]
+        return ResultTable(title=describe_estimate(first.estimate), columns=columns, rows=rows)
 
     def figures(self) -> dict[str, Any]:
         """Return the same as plain data, by method."""
@@ -117,7 +108,7 @@ def compare_truth_methods(options: CompareOptions) -> MethodComparison:
     methods = [configured_method(name, seed=options.seed, dependence=dependence) for name in names]
 
     def infer(method: TruthMethod) -> Estimate:
-        """Fit as `aggregate` does: the pool learns from gold; the answers of other methods are their own."""
+        """Fit as `aggregate` does, with calibration for the pool, which learns from gold."""
         if isinstance(method, MethodPool):
             return fit_calibrated(method, crowd, options, fitting=fitting)
         return infer_truth(method, crowd.labels, crowd.corpus, fitting=fitting)
@@ -126,26 +117,11 @@ def compare_truth_methods(options: CompareOptions) -> MethodComparison:
     agreement = pairwise_agreement(results)
     default = suggest_method(crowd.labels, anchored=anchored)[0]
     signs = (sign for one in results for sign in warning_signs(crowd.labels, one.estimate))
-    return MethodComparison(
-        results=results,
-        agreement=agreement,
-        default=default,
-        notices=(
-            *left_out,
-            *crowd.labels.intake.messages(),
-            *dict.fromkeys(signs),
-            *_disagreement(results, agreement, default),
-        ),
-    )
-
-
-def _disagreement(results: Sequence[MethodResult], agreement: Floats, default: str) -> Iterator[str]:
-    """Yield which methods answer many units differently from the default."""
-    names = [one.name for one in results]
-    if default not in names:
-        return
-    apart = 1.0 - agreement[names.index(default)]
-    far = [(share, name) for share, name in zip(apart.tolist(), names, strict=True) if share > MUCH_DISAGREEMENT]
-    if far:
-        listed = ", ".join(f"{name} on {percent(share)}" for share, name in sorted(far, reverse=True))
-        yield f"Methods differ from {default} on many answers: {listed}. Check some of these items."
+    notices = [*left_out, *crowd.labels.intake.messages(), *dict.fromkeys(signs)]
+    if default in names:
+        apart = 1.0 - agreement[names.index(default)]
+        far = [(share, name) for share, name in zip(apart.tolist(), names, strict=True) if share > MUCH_DISAGREEMENT]
+        if far:
+            listed = ", ".join(f"{name} on {percent(share)}" for share, name in sorted(far, reverse=True))
+            notices.append(f"Methods differ from {default} on many answers: {listed}. Check some of these items.")
+    return MethodComparison(results=results, agreement=agreement, default=default, notices=tuple(notices))

@@ -36,16 +36,15 @@ from crowdlogic.workflows.inputs import (
 )
 
 MOST_CLASSES = 12
-"""Maximum number of distinct numbers that are treated as classes; more are scores, which need gold with fewer
-classes."""
+"""Maximum number of distinct numbers that are treated as classes. More numbers are scores, which require gold."""
 STRAY = 0.5
-"""A grade is stray if it is rare, and outside the scale of the others by this share of the scale."""
+"""A rare grade is an error if its distance from the range of the other grades exceeds this share of the range."""
 RARE = 0.001
-"""A grade that is stray is given to less than this share of the labels, if there are many."""
+"""Maximum share of labels with rare grades, if there are many labels."""
 MAX_P_VALUE = 0.05
-"""Below this, a change between versions is more than chance."""
+"""Maximum p-value for a significant change between versions."""
 FOLDS = 5
-"""A judge is picked on the other folds of the gold."""
+"""Number of folds of the gold: the best judge is picked on all folds but one and scored on that one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,20 +78,20 @@ class PanelOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class VersionChange:
-    """What changed between two versions of a judge.
+    """Comparison of two versions of a judge.
 
     Attributes:
         old: The old version.
         new: The new version.
         common: Number of items that both labelled.
-        changed: Number of these with different answers.
-        most_from: Old answer of the most frequent change; None without changes.
-        most_to: Its new answer.
-        most_count: How often it occurs.
+        changed: Number of common items with different answers.
+        most_from: Old answer in the most frequent change; None without changes.
+        most_to: New answer in the most frequent change.
+        most_count: Number of items with the most frequent change.
         gold: Number of common items with gold.
         better: Gold items that only the new version answers correctly.
         worse: Gold items that only the old version answers correctly.
-        p_value: Of the exact test that both are equally often right (McNemar); 1 without gold.
+        p_value: P-value of McNemar's exact test that both versions are equally often right; 1 without gold.
     """
 
     old: str
@@ -129,7 +128,7 @@ class PanelResult:
 
     Attributes:
         labels: The labels, with the classes of the gold.
-        gold: gold[i], UNKNOWN where it is not known.
+        gold: gold[i], UNKNOWN without gold.
         found: The assessment.
         notices: Notices on the input.
         replaces: The alternative annotator test of each judge; empty without labels of people.
@@ -148,7 +147,7 @@ class PanelResult:
         return [str(name) for name in self.labels.annotators.to_list()]
 
     def judge_scores(self) -> tuple[Ints, Ints]:
-        """Return right[j] and checked[j]: the labels of each judge on gold items."""
+        """Return right[j] and checked[j], the number of correct labels and of all labels of judge j on gold items."""
         size = len(self.labels.annotators)
         on_gold = self.gold[self.labels.unit] != UNKNOWN
         hit = on_gold & (self.gold[self.labels.unit] == self.labels.label)
@@ -156,10 +155,10 @@ class PanelResult:
         return np.bincount(by[hit], minlength=size), np.bincount(by[on_gold], minlength=size)
 
     def best_judge(self) -> tuple[str | None, float]:
-        """Return the judge with most right labels on gold, and the accuracy on other gold of a judge picked so.
+        """Return the judge with most correct labels on gold, and the expected accuracy of a judge that is picked so.
 
-        The best of many judges on some items looks better than it is, so a judge is picked on four fifths of the gold
-        items and scored on the others, in turn; an item that it did not label counts as wrong.
+        The best of many judges on some items looks better than it is. Therefore the accuracy is cross-validated: a judge
+        is picked on four fifths of the gold items and scored on the others. An item without its label counts as wrong.
         """
         labels, size = self.labels, len(self.labels.annotators)
         units = np.flatnonzero(self.gold != UNKNOWN)
@@ -184,7 +183,7 @@ class PanelResult:
         for g in np.unique(group):
             members = [names[j] for j in np.flatnonzero(group == g)]
             if len(members) > 1:
-                said.append(f"{_and(members)} are near-copies and count as one judge.")
+                said.append(f"{', '.join(members[:-1])} and {members[-1]} are near-copies and count as one judge.")
         alike = [pair for pair in found.similarity.pairs if not pair.near_copy]
         if alike:
             pairs = [f"{names[pair.first]} and {names[pair.second]}" for pair in alike]
@@ -213,7 +212,7 @@ class PanelResult:
         return said
 
     def _accuracy(self) -> str:
-        """Say how many answers are wrong, as every command does, and with gold how the best judge compares."""
+        """Return how many answers are expected to be wrong, and with gold, how the best judge compares."""
         expected = expected_accuracy(self.found.estimate)
         if expected is None:
             return "The truth of every answer is known."
@@ -243,7 +242,7 @@ class PanelResult:
         return ResultTable(title="judges", columns=columns, rows=rows)
 
     def _remark(self, j: int) -> str:
-        """Return what the verdict says about a judge's similarity to others."""
+        """Return a remark on a judge's similarity to others."""
         group, family, names = self.found.similarity.group, self.found.similarity.family, self.names
         copies = [names[i] for i in np.flatnonzero(group == group[j]) if i != j]
         alike = [names[i] for i in np.flatnonzero(family == family[j]) if i != j and names[i] not in copies]
@@ -253,15 +252,10 @@ class PanelResult:
         parts += ["gives one answer only"] if len(own) > 2 and len(np.unique(own)) == 1 else []
         return "; ".join(parts)
 
-    def _winning_rate(self, j: int) -> float | None:
-        """Return the share of the people whom judge j may replace; None if that was not tested."""
-        tested = self.replaces[j] if self.replaces else None
-        return None if tested is None else tested.winning_rate
-
     def figures(self) -> dict[str, Any]:
-        """Return the same as plain data."""
+        """Return the assessment as plain data."""
         found, (hits, seen), (low, high) = self.found, self.judge_scores(), self.found.reliability_range
-        wrong = found.mistakes
+        wrong, tested = found.mistakes, self.replaces or (None,) * len(self.names)
         return {
             "judges": [
                 {
@@ -272,9 +266,9 @@ class PanelResult:
                     "right_on_gold": int(hits[j]),
                     "gold": int(seen[j]),
                     "group": self.names[int(found.similarity.group[j])],
-                    "winning_rate": self._winning_rate(j),
+                    "winning_rate": None if test is None else test.winning_rate,
                 }
-                for j, name in enumerate(self.names)
+                for j, (name, test) in enumerate(zip(self.names, tested, strict=True))
             ],
             "effective_votes": found.calibration.effective_votes,
             "mistakes": None
@@ -325,7 +319,14 @@ def assess_panel(options: PanelOptions) -> PanelResult:
     )
     if options.out is not None:
         write_estimate(options.out, found.estimate)
-    notices += _similar_names(labels)
+    names = [str(name) for name in labels.annotators.to_list()]
+    folded = Counter(" ".join(name.lower().split()) for name in names)
+    twice = [name for name in names if folded[" ".join(name.lower().split())] > 1]
+    if twice:
+        notices.append(
+            f"The names of these annotators differ only in case or spaces; they are treated as different annotators: "
+            f"{list_names(twice)}."
+        )
     replaces: tuple[AlternativeAnnotator | None, ...] = ()
     if options.people is not None:
         replaces = compare_with_people(
@@ -340,7 +341,7 @@ def compare_versions(labels: CrowdLabels, gold: Ints, versions: Sequence[str]) -
 
     Args:
         labels: The labels.
-        gold: gold[i], UNKNOWN where it is not known.
+        gold: gold[i], UNKNOWN without gold.
         versions: The names of the old and the new version.
     """
     from scipy.stats import binomtest
@@ -402,12 +403,12 @@ def compare_with_people(
 
 
 def join_gold(labels: CrowdLabels, answers: Answers, values: Floats | None) -> tuple[CrowdLabels, Ints, Floats | None]:
-    """Return labels with the classes of the gold, gold[i], and score[n] if the labels were finer than the gold.
+    """Return labels with the classes of the gold, gold[i], and the scores score[n] if they are finer than the gold.
 
     Args:
         labels: The labels.
         answers: The gold.
-        values: The classes of the labels as numbers; None if they are no numbers.
+        values: The classes of the labels as numbers; None if they are not numbers.
     """
     where = find(as_text(answers.items), as_text(labels.items))
     if len(where) and (where < 0).any():
@@ -440,7 +441,7 @@ def join_gold(labels: CrowdLabels, answers: Answers, values: Floats | None) -> t
 
 
 def score_names(path: str) -> tuple[str, ...] | None:
-    """Return the different scores of a file of numbers with decimals, as names of classes; None for any other file."""
+    """Return the distinct scores of a file of numbers with decimals, as names of classes; None for any other file."""
     if path == STANDARD_STREAM or not path.endswith((".csv", ".tsv", ".csv.gz", ".parquet")):
         return None
     table, source = read_table(path)
@@ -463,7 +464,7 @@ def _is_finer(values: Floats, truths: Floats) -> bool:
 
 
 def _refuse_stray(source: str, labels: CrowdLabels, values: Floats) -> None:
-    """Refuse a rare grade far outside the scale of all others."""
+    """Raise an error for a rare grade far outside the range of all others."""
     score = values[labels.label]
     if len(score) < 1.0 / RARE:
         least, most = np.quantile(score, [0.01, 0.99]) if len(score) > 100 else (score.min(), score.max())
@@ -476,21 +477,6 @@ def _refuse_stray(source: str, labels: CrowdLabels, values: Floats) -> None:
         judge, item = labels.annotators[int(labels.annotator[row])], labels.items[int(labels.unit[row])]
         scale = f"{least:g} to {most:g}"
         raise LabelError(
-            f"{source}: {judge!r} gives item {item!r} the grade {score[row]:g}, outside the scale {scale} of all "
-            f"others ({pluralise(len(stray), 'such grade')}). Correct or remove it."
+            f"{source}: {judge!r} gives item {item!r} the grade {score[row]:g}, but nearly all grades are in the range "
+            f"{scale} ({pluralise(len(stray), 'such grade')}). Correct or remove it."
         )
-
-
-def _similar_names(labels: CrowdLabels) -> list[str]:
-    """Return names of annotators that differ in case or in spaces only."""
-    names = [str(name) for name in labels.annotators.to_list()]
-    folded = Counter(" ".join(name.lower().split()) for name in names)
-    twice = [name for name in names if folded[" ".join(name.lower().split())] > 1]
-    return (
-        [f"Annotators whose names differ in case or spaces only are kept apart: {list_names(twice)}."] if twice else []
-    )
-
-
-def _and(names: list[str]) -> str:
-    """Return names in a sentence: a, b and c."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

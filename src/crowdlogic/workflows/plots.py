@@ -1,7 +1,7 @@
 """The report's figures for notebooks: `plot_reliability`, `plot_confusion`, `plot_calibration`, `plot_agreement`, ...
 
-Each returns a Figure that Jupyter, marimo and VS Code show as it is, and that can be saved. They are drawn by the
-pages of the report, so a figure in a notebook and in the report are one.
+Each returns a Figure that Jupyter, marimo and VS Code display, and that can be saved. The pages of the report draw the
+figures, so they look the same in a notebook and in the report.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from crowdlogic.truth.fitting import Progress
 from crowdlogic.workflows.aggregate import aggregate, calibrate
 
 Source = Run | Learned | Estimate | CrowdLabels
-"""Sources of a figure: a run, a fit, an estimate (with its labels), or labels, which are aggregated as
-`crowdlogic.aggregate` does by default. An estimate of a truth method's own `infer` is calibrated first."""
+"""Sources of a figure: a run, a fit, an estimate (with its labels), or labels, which are aggregated with the defaults
+of `crowdlogic.aggregate`. An estimate that a truth method's `infer` returned is calibrated first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Figure:
 
     Attributes:
         title: Title of the figure.
-        svg: The figure, an SVG document with its title, legend and colours.
+        svg: The figure as an SVG document with title, legend and colours.
     """
 
     title: str
@@ -52,9 +52,9 @@ class Figure:
         return self.svg
 
     def save(self, path: str | Path) -> Path:
-        """Write the figure to a file, which ends in .svg."""
+        """Write the figure to an .svg file and return its path."""
         if Path(path).suffix != ".svg":
-            raise OptionError(f"{path}: a figure is saved as .svg. Give such a name.")
+            raise OptionError(f"{path}: figures can only be saved as .svg. Name a file with that suffix.")
         write_bytes(Path(path), self.svg.encode())
         return Path(path)
 
@@ -122,7 +122,7 @@ def plot_agreement(source: Source, labels: CrowdLabels | None = None) -> Figure:
     """Plot every coefficient of agreement with its interval.
 
     Args:
-        source: Labels, or what was made from them.
+        source: A run, a fit, an estimate (then with its labels), or labels alone.
         labels: The labels of an estimate.
     """
     inputs = _inputs(source, labels, None)
@@ -146,13 +146,13 @@ def plot_training(source: Run | Learned, *, figure: str = "loss") -> Figure:
 
     Args:
         source: A run or a fit.
-        figure: loss, scores, stopping, convergence, views or student-teacher, where there is such.
+        figure: Name of the figure: loss, scores, stopping, convergence, views or student-teacher.
     """
     return _figure(_inputs(source, None, None), "training", figure, f"This fit has no figure of {figure}.")
 
 
 def _inputs(source: Source, labels: CrowdLabels | None, gold: Any) -> ReportInputs:
-    """Return what the report would be made from."""
+    """Return the inputs of a report on the source."""
     if isinstance(source, CrowdLabels):
         return _inputs(aggregate(source), source, gold)
     if isinstance(source, Estimate):
@@ -185,7 +185,7 @@ def _figure(inputs: ReportInputs, page: str, name: str, missing: str) -> Figure:
     return Figure(plots[name].title, standalone_svg(plots[name]))
 
 
-# Progress of a fit in a notebook: one line that is updated in place, in Jupyter, marimo and VS Code.
+# Progress of a fit in a notebook: one line that is updated in place.
 #
 # DawidSkene().infer(labels, fitting=Fitting(progress=NotebookProgress()))
 # LogicLNCL().fit(corpus, labels, callback=NotebookProgress())
@@ -195,9 +195,9 @@ PAUSE = 0.1
 
 
 class NotebookProgress:
-    """Callback for truth methods (`Fitting.progress`) and learning methods (`callback`).
+    """Callback that shows the progress of truth methods (`Fitting.progress`) and learning methods (`callback`).
 
-    Outside a notebook it does nothing. What was shown last stays in `text`.
+    Outside of notebooks it displays nothing. The attribute `text` contains the last state.
     """
 
     def __init__(self) -> None:
@@ -234,7 +234,7 @@ class NotebookProgress:
 
 
 def import_display() -> Any:
-    """Return IPython's way to show things, if this is a notebook."""
+    """Return IPython's module for display in a notebook; None outside of notebooks."""
     try:
         from IPython import display, get_ipython
     except ImportError:

@@ -17,14 +17,12 @@ from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.formats.protocol import find_format
 from crowdlogic.data.formats.tables import TableFormat
 from crowdlogic.data.frames import corpus_from_table, number_items, to_corpus
-from crowdlogic.data.names import Classes
 from crowdlogic.data.reading import read_table, write_estimate
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.confidence import ScaleSource
 from crowdlogic.learning.saved_run import Run, load_run
 from crowdlogic.learning.task import is_scorable, score_answers, score_name
-from crowdlogic.numerics.arrays import Ints
 from crowdlogic.registry import PREDICTION_ENGINES
 from crowdlogic.store.files import read_config, require_entry
 from crowdlogic.workflows.inputs import InputOptions, check_outputs, check_writable, percent, read_vocabulary
@@ -79,9 +77,9 @@ class Predicted:
         estimate: The answers; None where an engine wrote them piece by piece.
         method: The learning method of the run.
         counts: Number of items, units, classes, ... by name.
-        predictor: Who answered: teacher (the classifier and the rules), student (the classifier alone) or classifier
-            (where there are no rules).
-        score: The name of the score by the items' gold, and its value; None where nothing is scored.
+        predictor: What answered: teacher (the classifier and the rules), student (the classifier alone) or classifier
+            (if the run has no rules).
+        score: Name and value of the score against the items' gold; None without gold.
         out: The file of the answers.
         notices: Notices on the items.
     """
@@ -103,7 +101,7 @@ class Predicted:
 
 
 def predict(options: PredictOptions) -> Predicted:
-    """Answer new items with a run, and write the answers."""
+    """Predict new items with a run, and write the answers."""
     check_writable(options.out, options.format)
     check_outputs((options.out,), read=(options.items, *(text.partition("=")[2] for text in options.tables)))
     if options.engine is not None:
@@ -112,13 +110,16 @@ def predict(options: PredictOptions) -> Predicted:
     run, options = open_run(options)
     corpus, notices = _read_items(options, sequential=run.estimate.offsets is not None)
     estimate = answer_items(run, corpus, options)
-    classes = run.estimate.classes
+    classes, scored = run.estimate.classes, None
     unknown = [name for name in corpus.classes if str(name) not in {str(own) for own in classes}]
-    notices += [
-        f"{options.items}: its gold has the class {name!r}, which the run does not know, so nothing is scored."
-        for name in unknown[:1]
-    ]
-    scored = None if unknown else _score(corpus, estimate.answer, classes)
+    if unknown:
+        notices.append(
+            f"{options.items}: the gold contains the class {unknown[0]!r}, which the run does not know, so the "
+            f"predictions are not scored."
+        )
+    elif is_scorable(corpus):
+        accuracy = score_answers(corpus.with_classes(classes), estimate.answer)
+        scored = score_name(classes, sequential=corpus.is_sequential), accuracy
     write_estimate(
         options.out, estimate, corpus=corpus, format=options.format, spreadsheet_safe=options.spreadsheet_safe
     )
@@ -134,7 +135,7 @@ def predict(options: PredictOptions) -> Predicted:
 
 
 def open_run(options: PredictOptions) -> tuple[Run, PredictOptions]:
-    """Return the run, and the options with the columns of features that it learnt from where none are named."""
+    """Load the run; if the options do not name columns of features, add those that the run learnt from."""
     run = load_run(options.run, vocabulary=read_vocabulary(options.tables))
     columns = require_entry(read_config(Path(options.run)), "inputs", dict).get("features")
     if options.input.features is None and isinstance(columns, str) and not is_npz(columns):
@@ -143,7 +144,7 @@ def open_run(options: PredictOptions) -> tuple[Run, PredictOptions]:
 
 
 def answer_items(run: Run, corpus: Corpus, options: PredictOptions) -> Estimate:
-    """Return the answers for items of the kind that the run learnt from."""
+    """Predict items of the kind that the run was trained on (documents or sentences)."""
     beliefs = run.predict(corpus, student=options.student, calibrated=options.calibrated)
     if isinstance(run.classifier, ChainClassifier):  # the best path need not consist of the best tags
         answer = run.learned.answer(corpus, student=options.student)
@@ -161,24 +162,38 @@ def answer_items(run: Run, corpus: Corpus, options: PredictOptions) -> Estimate:
 
 
 def find_predictor(run: Run, options: PredictOptions) -> str:
-    """Return who answers: a key of `PREDICTORS`."""
+    """Return what answers: a key of `PREDICTORS`."""
     return "classifier" if run.teacher.is_idle else "student" if options.student else "teacher"
 
 
 def calibration_notices(run: Run, options: PredictOptions) -> list[str]:
     """Return a notice if the confidence should be calibrated but cannot be."""
     if options.calibrated and run.learned.scales.student.source is ScaleSource.nothing:
-        return [f"The confidence is not calibrated: {options.run} had neither dev items nor held-out ones."]
+        return [f"The confidence is not calibrated: {options.run} was trained without dev items or held-out labels."]
     return []
 
 
 def _read_items(options: PredictOptions, *, sequential: bool) -> tuple[Corpus, list[str]]:
-    """Return the items, of the kind that the run learnt from, and how texts were split into tokens, in words."""
-    read, notices = _read_texts(options)
+    """Read the items and convert them to the kind that the run was trained on; also return notices."""
+    given, notices = options.input, []
+    is_features = given.features is not None or is_npz(options.items)
+    is_stream = options.items == STANDARD_STREAM
+    numbered = None
+    if not is_features and not is_stream and isinstance(find_format(options.items, given.format), TableFormat):
+        # Texts without names are numbered
+        table, source = read_table(options.items, format=given.format)
+        numbered = number_items(table, given.columns)
+    if numbered is None:
+        read = given.read_corpus(options.items)
+    else:
+        read = corpus_from_table(numbered, source, given.columns)
+        notices.append(
+            f"{options.items}: no column contains names of items, so they are numbered from 0 in the order of the file."
+        )
     if read.is_sequential and not sequential:
         raise CorpusError(
-            f"{options.items}: contains tokenised sentences, but {options.run} was trained on documents. Supply items "
-            f"with one text each."
+            f"{options.items}: expected items with one text each, because {options.run} was trained on documents, found "
+            f"tokenised sentences. Supply documents."
         )
     if not sequential or read.is_sequential:
         return read, notices
@@ -189,27 +204,3 @@ def _read_items(options: PredictOptions, *, sequential: bool) -> tuple[Corpus, l
         f"{corpus.n_units:,} in all: {example} ..."
     )
     return corpus, [*notices, split]
-
-
-def _read_texts(options: PredictOptions) -> tuple[Corpus, list[str]]:
-    """Return the items of the file; texts without names are numbered, with a notice."""
-    given = options.input
-    if given.features is not None or is_npz(options.items):
-        return given.read_corpus(options.items), []
-    if options.items == STANDARD_STREAM or not isinstance(find_format(options.items, given.format), TableFormat):
-        return given.read_corpus(options.items), []
-    table, source = read_table(options.items, format=given.format)
-    numbered = number_items(table, given.columns)
-    if numbered is None:
-        return given.read_corpus(options.items), []
-    notice = (
-        f"{options.items}: no column contains names of items, so they are numbered from 0 in the order of the file."
-    )
-    return corpus_from_table(numbered, source, given.columns), [notice]
-
-
-def _score(corpus: Corpus, answer: Ints, classes: Classes) -> tuple[str, float] | None:
-    """Return how right the answers are by the gold of the items; None where there is none."""
-    if not is_scorable(corpus):
-        return None
-    return score_name(classes, sequential=corpus.is_sequential), score_answers(corpus.with_classes(classes), answer)

@@ -45,7 +45,7 @@ from crowdlogic.truth.comparison import MethodResult, compare_methods, score_est
 from crowdlogic.workflows.aggregate import (
     AggregateOptions,
     choose_for_labels,
-    collect_convergence_warnings,
+    collect_warnings,
     configured_method,
     methods_to_compare,
     open_in_memory,
@@ -57,7 +57,7 @@ from crowdlogic.workflows.inputs import InputOptions, check_outputs, require_fol
 
 
 def report_explainer(learned: Learned) -> Explain:
-    """Return why units of a run got their answers; nothing where its method cannot say."""
+    """Return a function that explains the answers of a run, or `explain_nothing` if its method cannot be explained."""
     if not is_explicable(learned):
         return explain_nothing
     corpus = learned.task.corpus
@@ -77,7 +77,7 @@ def report_explainer(learned: Learned) -> Explain:
 
 
 def absent_notice(learned: Learned) -> tuple[str, ...]:
-    """That rules are not told apart, where they ask a classifier that the run does not hold."""
+    """Return a notice if rules need a classifier that is not saved with the run, so they cannot be explained."""
     classifier = learned.classifier
     if not isinstance(classifier, AbsentClassifier) or learned.teacher.is_idle:
         return ()
@@ -102,7 +102,7 @@ class ReportOptions:
         groups: For labels: a file of annotator and group, as `aggregate` takes it.
         ordered: For labels: whether the classes are ordered, as `aggregate` takes it.
         methods: Truth methods to compare with; None for no comparison.
-        figures: A folder for every plot; None for none.
+        figures: A folder for all plots; None to write none.
         evidence: For a run: whether doubtful items are explained.
         max_items: Maximum number of doubtful items.
         seed: Random seed.
@@ -133,7 +133,7 @@ class WrittenReport:
         report: The report.
         page: The file of the page.
         plots: How many plots were written, where to, and why there is no PNG, in words; empty without plots.
-        notices: What a person should know of the labels, where these were aggregated for the report.
+        notices: Notices about the labels and the explanations.
     """
 
     report: Report
@@ -194,7 +194,7 @@ def _write(
 
 
 def check_page(out: str) -> None:
-    """Refuse a place that cannot hold the page and its figures, before the work and not after it."""
+    """Raise an error for an output file that cannot be written, before any work is done."""
     if Path(out).suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"{out}: a report is a page with its figures beside it. Name an .html file.")
     require_folder(out)
@@ -215,9 +215,11 @@ def is_labels(source: str) -> bool:
 
 
 def _aggregate_inputs(options: ReportOptions) -> Subject:
-    """Return labels, aggregated as `aggregate` does by default, and what it said of them."""
+    """Aggregate labels with the defaults of `aggregate`, and return the result as the subject of a report."""
     if options.labels is not None:
-        raise OptionError(f"{options.folder}: is a file of labels itself. Leave --labels out, or name an estimate.")
+        raise OptionError(
+            f"{options.folder}: this is already a file of labels. Leave --labels out, or name an estimate."
+        )
     if options.folder == STANDARD_STREAM:
         raise OptionError("A report needs a file of labels, not standard input.")
     by_file = options.input.by_file(options.folder, options.items, options.gold)
@@ -231,7 +233,7 @@ def _aggregate_inputs(options: ReportOptions) -> Subject:
         seed=options.seed,
         input=by_file[options.folder],
     )
-    with open_in_memory(aggregating) as opened, collect_convergence_warnings() as warned:
+    with open_in_memory(aggregating) as opened, collect_warnings() as warned:
         method, reason = choose_for_labels(aggregating, opened)
         fitted, crowd = opened.fit(method), opened.crowd
     corpus = crowd.corpus if options.items is None else by_file[options.items].read_corpus(options.items)
@@ -242,18 +244,20 @@ def _aggregate_inputs(options: ReportOptions) -> Subject:
 
 
 def _read_inputs(options: ReportOptions) -> Subject:
-    """Return what the report is about: a run, or an estimate with its labels."""
+    """Read the subject of a report: a run, or an estimate with its labels."""
     home = Path(options.folder)
     for option, given in (("anchors", options.anchors), ("groups", options.groups), ("ordered", options.ordered)):
         if given is not None:
-            raise OptionError(f"{home}: its answers are made already. Give --{option} to `aggregate` instead.")
+            raise OptionError(
+                f"{home}: --{option} applies to labels only, and this folder contains answers. Pass it to `aggregate`."
+            )
     if is_run(home):
         gold = None if options.gold is None else options.input.read_answers(options.gold)
         return _run_inputs(home, gold, options)
     if not (home / NAMES).is_file():
         raise MissingDataError(
-            f"{home}: holds neither a run nor an estimate. Name a file of labels, or a folder that `train` or "
-            f"`aggregate --save` wrote."
+            f"{home}: this folder contains neither a run nor an estimate. Name a file of labels, or a folder that "
+            f"`train` or `aggregate --save` wrote."
         )
     if options.labels is None:
         raise OptionError(f"{home}: an estimate does not contain the labels. Pass them: --labels FILE.")
@@ -285,7 +289,7 @@ def _run_inputs(home: Path, gold: Answers | None, options: ReportOptions) -> Sub
 
 
 def _compare(inputs: ReportInputs, methods: Sequence[str], seed: int) -> list[MethodResult]:
-    """Return other methods on the same labels, and what the report is about among them."""
+    """Return the results of other methods on the labels, and the result that the report is about."""
     names = methods_to_compare(methods, inputs.labels, option="--compare")
     chosen = [configured_method(name, seed=seed) for name in names]
     found = compare_methods(chosen, inputs.labels, inputs.corpus, gold=inputs_gold(inputs))
@@ -293,7 +297,7 @@ def _compare(inputs: ReportInputs, methods: Sequence[str], seed: int) -> list[Me
 
 
 def compare_itself(inputs: ReportInputs, known: set[str]) -> list[MethodResult]:
-    """Return what the report is about, as one method among others, unless it is there already."""
+    """Return the estimate that the report is about as the result of a method, unless that method is known already."""
     name, gold = inputs.estimate.method, inputs_gold(inputs)
     record = inputs.record
     seconds = [row.get("seconds") for row in (*record.history, *record.refit_history)] if record is not None else []
@@ -303,7 +307,7 @@ def compare_itself(inputs: ReportInputs, known: set[str]) -> list[MethodResult]:
 
 
 def inputs_gold(inputs: ReportInputs) -> Answers | None:
-    """Return the gold of what the report is about; None without any."""
+    """Return the gold in the inputs of a report; None without gold."""
     if inputs.gold is None or not inputs.known.any():
         return None
     labels = inputs.labels
@@ -319,7 +323,7 @@ def write_page(out: str | Path, report: Report) -> None:
 
 
 def describe_flagged(report: Report) -> str:
-    """Return every annotator with a flag but for too few labels, each with what is wrong; empty without any."""
+    """Return a sentence that names the flagged annotators and their flags, except for too few labels."""
     rows = report.pages["annotators"].rows if "annotators" in report.pages else ()
     kinds = [(row.name, [flag.kind for flag in row.flags if flag.kind != FlagKind.few]) for row in rows]
     named = [f"{shorten_name(name)} ({', '.join(found)})" for name, found in kinds if found]
@@ -327,7 +331,7 @@ def describe_flagged(report: Report) -> str:
 
 
 def describe_page(page: Path) -> str:
-    """Return where the page and its figures are, in words."""
+    """Return a description of the page and the JSON file with its figures."""
     return f"{page} ({page.with_suffix('.json').name} beside it)"
 
 
@@ -336,7 +340,7 @@ def timestamp() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-# A report from Python, of whatever one has at hand: a run, what `fit` gave, labels or a frame of them, or a path.
+# The function for Python: a report on a run, a fit, labels or a frame of labels, or a path.
 
 
 def report(
@@ -351,10 +355,10 @@ def report(
     """Write one page on whom to trust, which labels to check and which rules to keep, as the command `report` does.
 
     Args:
-        source: A run, what `fit` gave, labels or a frame of them (which are then aggregated first), or a path: the
+        source: A run, the result of `fit`, labels or a frame of labels (which are aggregated first), or a path: the
             folder of a run, or a file of labels.
-        out: The file of the page; its figures go beside it, as JSON.
-        gold: The truth of some items: what `read_answers` gives, or a file.
+        out: The file of the page; its figures are written as JSON beside it.
+        gold: The truth of some items: Answers, or a file.
         methods: Truth methods to compare with; None for no comparison.
         max_items: Maximum number of doubtful items.
         seed: Random seed.
@@ -380,14 +384,14 @@ def report(
 
 
 def _inputs(source: Any, gold: Answers | None) -> Subject:
-    """Return what the report is about, how its items are explained, and what cannot be told."""
+    """Return the subject of a report on an object."""
     if isinstance(source, Learned):
         record = source.record if isinstance(source, Run) else to_record(source, {"method": {}})
         return inputs_from_run(record, gold), report_explainer(source), absent_notice(source)
     if not isinstance(source, CrowdLabels) and not hasattr(source, "columns"):
         raise OptionError(
-            f"report: {type(source).__name__} cannot be reported on. Give what fit or load_run gave, labels or a frame "
-            f"of them, or the path of a run or of a file of labels."
+            f"report: {type(source).__name__} cannot be reported on. Pass the result of fit or load_run, labels or a "
+            f"frame of labels, or the path of a run or of a file of labels."
         )
     labels = as_labels(source, "report")
     corpus = None if isinstance(source, CrowdLabels) else texts_beside_labels(source)

@@ -1,4 +1,4 @@
-"""Rules before they are used: what is wrong with them, and what each one would do."""
+"""Check rules, judge them by labels, and suggest new ones."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class CheckRulesOptions:
         labels: A file of labels, for their classes.
         items: A file of items.
         tables: Facts for predicates, as Name=file.
-        allow_outside: Whether rules may name files that are not beside or below the rule file.
-        input: How labels and items are read.
+        allow_outside: Whether rules may name files outside the folder of the rule file.
+        input: Options for reading labels and items.
     """
 
     rules: str
@@ -51,11 +51,11 @@ class CheckRulesOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CheckedRules:
-    """Rules, and what is odd or wrong about them.
+    """Rules, and the errors and warnings about them.
 
     Attributes:
-        rules: The rules, ready-made sets expanded.
-        findings: What was found.
+        rules: The rules, with ready-made sets expanded.
+        findings: The errors and warnings.
         source: The rule file.
     """
 
@@ -82,26 +82,23 @@ def check_rules(options: CheckRulesOptions) -> CheckedRules:
         if len(problems) < 2:
             raise
         raise RuleError("\n".join(map(str, problems))) from None
-    classes, corpus = _known_classes_and_items(options)
+    # The classes and the items, as far as they are known; labels without texts provide the classes only
+    classes: Classes | None = None if options.input.classes is None else tuple(options.input.classes)
+    corpus = None
+    if options.labels is not None:
+        labels, items = _read_labelled(options.labels, options.items, options.input)
+        classes = labels.classes
+        if options.items is not None or items.texts is not None or items.tokens is not None:
+            corpus = items
+    elif options.items is not None:
+        corpus = options.input.read_corpus(options.items)
+        classes = classes or corpus.classes or None
     found = check(rules, classes=classes, vocabulary=read_vocabulary(options.tables), corpus=corpus)
     return CheckedRules(rules=expand(rules, classes), findings=found, source=options.rules)
 
 
-def _known_classes_and_items(options: CheckRulesOptions) -> tuple[Classes | None, Corpus | None]:
-    """Return the classes and the items, as far as they are known: labels without text give the classes only."""
-    named = None if options.input.classes is None else tuple(options.input.classes)
-    if options.labels is not None:
-        labels, corpus = _read_labelled(options.labels, options.items, options.input)
-        has_content = options.items is not None or corpus.texts is not None or corpus.tokens is not None
-        return labels.classes, corpus if has_content else None
-    if options.items is None:
-        return named, None
-    corpus = options.input.read_corpus(options.items)
-    return named or corpus.classes or None, corpus
-
-
 def _read_labelled(labels: str, items: str | None, input: InputOptions) -> tuple[CrowdLabels, Corpus]:
-    """Return the labels and the items they are about; items without text where no file gives any."""
+    """Read labels and their items; the items have no texts if no file contains them."""
     items = input.items_file(items)
     by_file = input.by_file(labels, items)
     crowd = by_file[labels].read_crowd(labels)
@@ -119,11 +116,11 @@ class AuditRulesOptions:
         labels: The file of labels.
         items: The file of items.
         anchors: Items whose truth is known.
-        strength: How strongly rules pull (C); None for that of the run, or 5.
+        strength: Strength of the rules (C); None for that of the run, or 5.
         run: The folder of a run, for its classes and its strength.
         tables: Facts for predicates, as Name=file.
-        allow_outside: Whether rules may name files that are not beside or below the rule file.
-        input: How labels and items are read.
+        allow_outside: Whether rules may name files outside the folder of the rule file.
+        input: Options for reading labels and items.
     """
 
     rules: str
@@ -151,8 +148,8 @@ class AuditedRules:
 
     Attributes:
         title: What was audited.
-        audits: One for each rule.
-        notices: What a person should know.
+        audits: The verdicts.
+        notices: Notices on facts and on the fit.
     """
 
     title: str
@@ -162,7 +159,20 @@ class AuditedRules:
     def table(self) -> ResultTable:
         """Return one row per rule."""
         names = ["rule", "groundings", "coverage", "holds", "95 %", "by chance", "weight", "verdict"]
-        return ResultTable(title=self.title, columns=names, rows=[_audit_row(one) for one in self.audits])
+        rows = [
+            (
+                shorten_name(one.rule),
+                one.groundings,
+                percent(one.coverage),
+                percent(one.holds),
+                f"{percent(one.low)} to {percent(one.high)}",
+                percent(one.chance),
+                "hard" if one.new_weight is None else f"{one.new_weight:.2g}",
+                one.outcome,
+            )
+            for one in self.audits
+        ]
+        return ResultTable(title=self.title, columns=names, rows=rows)
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -172,19 +182,6 @@ class AuditedRules:
     def figures(self) -> list[dict[str, Any]]:
         """Return the same as plain data."""
         return [asdict(one) | {"reason": one.reason} for one in self.audits]
-
-
-def _audit_row(one: RuleVerdict) -> tuple[Any, ...]:
-    return (
-        shorten_name(one.rule),
-        one.groundings,
-        percent(one.coverage),
-        percent(one.holds),
-        f"{percent(one.low)} to {percent(one.high)}",
-        percent(one.chance),
-        "hard" if one.new_weight is None else f"{one.new_weight:.2g}",
-        one.outcome,
-    )
 
 
 def audit_rules(options: AuditRulesOptions) -> AuditedRules:
@@ -198,7 +195,10 @@ def audit_rules(options: AuditRulesOptions) -> AuditedRules:
         own = run.estimate.classes
         unknown = [name for name in labels.classes if str(name) not in {str(one) for one in own}]
         if unknown:
-            raise OptionError(f"{options.run} knows no class {unknown[0]!r}: its classes are {name_list(own)}.")
+            raise OptionError(
+                f"{options.labels}: the run {options.run} does not know the class {unknown[0]!r}; its classes are "
+                f"{name_list(own)}. Name a run with the classes of the labels."
+            )
         labels = labels.with_classes(own)
         strength = run.teacher.projector.strength if options.strength is None else strength
     corpus = corpus.with_classes(labels.classes)
@@ -229,7 +229,7 @@ class SuggestRulesOptions:
         run: The folder of a run, whose rules are not suggested again.
         most: Maximum number of rules.
         seed: Random seed.
-        input: How labels and items are read.
+        input: Options for reading labels and items.
     """
 
     labels: str
@@ -244,12 +244,12 @@ class SuggestRulesOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WrittenSuggestions:
-    """Suggested rules, and where they are.
+    """Suggested rules, and the file that they were written to.
 
     Attributes:
         suggested: The rules.
         out: The rule file.
-        notices: What a person should know.
+        notices: Notices on the suggestions.
     """
 
     suggested: SuggestedRules

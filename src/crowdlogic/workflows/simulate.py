@@ -1,4 +1,4 @@
-"""Simulated crowds with a planted truth, in files."""
+"""Simulate crowds with a known truth, and write them to files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crowdlogic.workflows.inputs import check_outputs
 
 
 class SimulationKind(StrEnum):
-    """What can be simulated."""
+    """Kind of data to simulate."""
 
     sentiment = "sentiment"
     """Reviews."""
@@ -64,9 +64,9 @@ def simulate(options: SimulateOptions) -> Simulation:
 
 
 def write_simulation(made: Simulation, folder: Path) -> None:
-    """Write a simulation's files together or not at all; its README says that it is simulated."""
+    """Write all files of a simulation or none; the README says that the data are simulated."""
     if folder.exists() and not folder.is_dir():
-        raise OptionError(f"{folder}: is a file. Name a folder.")
+        raise OptionError(f"{folder}: expected a folder, found a file. Name a folder.")
     if folder.exists() and any(folder.iterdir()):
         with written_together():
             _write_files(made, folder)

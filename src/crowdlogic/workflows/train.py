@@ -1,4 +1,4 @@
-"""Labels, items and rules to a run: what is read, the training itself, and its outcome."""
+"""Train a classifier on labels, items and rules: read the inputs, train, and describe the result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.store.checkpoints import check_claimable
 from crowdlogic.store.files import CLEAN_LABELS, CLEAN_TAGS, is_run, last_epoch, read_config, reading, require_entry
 from crowdlogic.store.options import decode_options, encode_options, merge_changes, read_toml
-from crowdlogic.workflows.aggregate import FEW_ANSWERS, anchors_of, collect_convergence_warnings, unit_noun
+from crowdlogic.workflows.aggregate import FEW_ANSWERS, anchors_of, collect_warnings, unit_noun
 from crowdlogic.workflows.inputs import (
     InputOptions,
     ResultTable,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from crowdlogic.data.vectors import WordVectors
     from crowdlogic.rules.predicates import Vocabulary
 
-# The options of a training: explicit ones over those of a TOML file over those of the run that is resumed.
+# Options for training. Explicit options take precedence over a TOML file, and the file over the run that is resumed.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,31 +72,31 @@ class TrainOptions:
         anchors: Training items whose truth is known: item and label, or tags.
         rules: The rule file.
         grammar: Whether the grammar of span tags is added to the rules.
-        keep_weights: Whether rules keep their weights even where held-out labels speak against them.
+        keep_weights: Whether rules keep their weights even if held-out labels contradict them.
         table: Facts for predicates, as Name=file.
-        method: What to fit.
+        method: The learning method.
         preset: The configuration of the paper to start from.
         model: The classifier.
-        vectors: Files of word vectors, to be put side by side.
+        vectors: Files of word vectors, which are concatenated.
         epochs: Maximum number of epochs.
         patience: Epochs without a better score before stopping.
         seed: Random seed.
-        time: Time that the training may take where the classifier is chosen, such as 5m.
-        chosen: The classifier that was chosen, and its preset; kept for `--resume`.
-        device: Where a neural model is trained.
+        time: Maximum training time if the classifier is chosen automatically, such as 5m.
+        chosen: The classifier that was chosen automatically, and its preset; saved for `--resume`.
+        device: The device for neural models.
         classes: The classes, separated by commas.
-        column: Which column is what, as role=name.
+        column: Roles of columns, as role=name.
         format: The format of the labels.
-        duplicates: When an annotator labels an item twice.
+        duplicates: What to do if an annotator labels an item twice.
         wide: Whether the labels have one column per annotator.
         abstain: With wide: a value that means no label.
         empty_label: The class that an empty answer means.
-        question: In an export with several questions, the one to read.
-        tokens: How texts with marked spans are cut into tokens.
-        boundaries: When a marked span begins or ends inside a token.
-        threshold: In an evaluation, the number from which on a grade is a pass.
-        query: Of a database, the query that gives the rows.
-        features: The columns of the items' tables that hold numeric features, or an npz file with them.
+        question: The question to read, if an export has several.
+        tokens: How to split texts with marked spans into tokens.
+        boundaries: What to do if a marked span begins or ends inside a token.
+        threshold: For evaluations: minimum score that counts as a pass.
+        query: For a database: the query that returns the rows.
+        features: Columns of numeric features in the tables of items, or an npz file with features.
         set: Changes to options of the method, nested.
     """
 
@@ -142,7 +142,7 @@ class TrainOptions:
 
     @property
     def input(self) -> InputOptions:
-        """How the labels are read."""
+        """Options for reading the labels."""
         return InputOptions(
             format=self.format,
             columns=parse_columns(self.column),
@@ -161,7 +161,7 @@ class TrainOptions:
         )
 
     def plain(self) -> dict[str, Any]:
-        """Return the options that are given, as plain data."""
+        """Return the options that differ from the defaults, as plain data."""
         empty = TrainOptions()
         return {
             one.name: encode_options(getattr(self, one.name))
@@ -170,30 +170,30 @@ class TrainOptions:
         }
 
     def override(self, below: Mapping[str, Any], *, where: str) -> TrainOptions:
-        """Return these options over others, which are plain data: from a file, or of the run that is resumed.
+        """Return these options, completed by options with lower precedence.
 
         Args:
-            below: What holds where these options are None.
-            where: What to call it in messages.
+            below: Options as plain data, from a file or a run, which apply if these options are None.
+            where: Name of their source in messages.
         """
         known = decode_options(TrainOptions(), below, where=where)
         return decode_options(known, {**self.plain(), "set": merge_changes(known.set, self.set)})
 
 
-# Which method to fit: by name, from a preset, with a model, word vectors and changes to any option.
+# Choice of the learning method: by name, from a preset, with a model, word vectors and changes to any option.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MethodChoice:
-    """What to fit.
+    """Choice of a learning method and its options.
 
     Attributes:
-        method: Its name in `registry.LEARNING_METHODS`.
-        preset: The name of the preset to start from; None for the defaults.
-        model: The classifier, as `as_architecture` takes it; None for the method's or the preset's own.
-        vectors: Word vectors for a classifier that takes them.
-        changes: Options to change, nested; what `decode_options` takes.
-        device: Where a neural classifier is trained.
+        method: Name of the method in `registry.LEARNING_METHODS`.
+        preset: Name of the preset to start from; None for the defaults.
+        model: The classifier: an argument of `as_architecture`; None for the default of the method or preset.
+        vectors: Word vectors, for classifiers that use them.
+        changes: Changed options, nested: an argument of `decode_options`.
+        device: The device for a neural classifier.
         automatic: Whether model and preset were chosen by `complete_choice`. The rules and the fixed rule weights of
             the preset are then left out.
     """
@@ -243,9 +243,9 @@ def complete_choice(
 
 
 def configure_method(choice: MethodChoice, classes: Classes) -> tuple[LearningMethod, RuleSet | None]:
-    """Return the method with all its options, and the rules that a preset brings, if the method takes rules.
+    """Return the method with all its options, and the rules of the preset if the method uses rules.
 
-    A method takes over what it has in common with the preset's: its classifier, annotators, projector, limits, ...
+    All options that a method shares with the preset are copied: classifier, annotators, projector, limits, ...
     """
     base, rules = LogicLNCL(), None
     if choice.preset is not None:
@@ -268,7 +268,9 @@ def configure_method(choice: MethodChoice, classes: Classes) -> tuple[LearningMe
     takes = {one.name for one in fields(model)} if is_dataclass(model) else set()
     if choice.vectors is not None:
         if "vectors" not in takes:
-            raise OptionError(f"--vectors: the {model.name} model takes no word vectors. Choose kim-cnn or cnn-gru.")
+            raise OptionError(
+                f"--vectors: the model {model.name} does not use word vectors. Choose kim-cnn or cnn-gru."
+            )
         model = replace(model, vectors=choice.vectors)
     if choice.device is not None and "training" in takes:
         model = replace(model, training=replace(model.training, device=choice.device))
@@ -276,20 +278,20 @@ def configure_method(choice: MethodChoice, classes: Classes) -> tuple[LearningMe
     return configured, rules if "projector" in known else None
 
 
-# What `train` reads: labels, items, rules, vectors; and what a person should know of them.
+# Inputs of `train` (labels, items, rules, vectors), and notices about them.
 
 TAGGERS, TEXT_MODELS = ("cnn-gru", "bilstm-crf", "crf"), ("kim-cnn",)
-"""Classifiers that take sentences only, and those that take whole texts only."""
+"""Classifiers for tokenised sentences only, and classifiers for whole texts only."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainingInputs:
-    """What a training needs.
+    """Inputs of a training.
 
     Attributes:
-        method: What to fit.
-        data: What to fit it to.
-        notices: What a person should know of both before it begins.
+        method: The learning method.
+        data: The training data.
+        notices: Notices on the method and the data, to show before training.
     """
 
     method: LearningMethod
@@ -302,7 +304,7 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
 
     Args:
         options: The options.
-        allow_outside: Whether rules may name files that are not beside or below the rule file.
+        allow_outside: Whether rules may name files outside the folder of the rule file.
     """
     by_file = options.input.by_file(str(options.labels), options.items, options.dev, options.test, options.anchors)
     labels, corpus = _read_labelled(options, by_file)
@@ -334,7 +336,7 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
         method = replace(method, learn_weights=False)
     rules = preset_rules if options.rules is None else read_rules(options.rules, allow_outside=allow_outside)
     grammar_notices: tuple[str, ...] = ()
-    if options.grammar and options.preset is None:  # a preset decides for itself
+    if options.grammar and options.preset is None:  # a preset contains its own rules
         rules, grammar_notices = _with_grammar(rules, labels, method)
     _check_kind(choice, method, corpus, str(options.items or options.labels))
     data = TrainingData(
@@ -361,21 +363,21 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
 
 
 def _read_labelled(options: TrainOptions, by_file: Mapping[str, InputOptions]) -> tuple[CrowdLabels, Corpus]:
-    """Return the labels and the items they are of."""
+    """Read the labels and their items."""
     path = str(options.labels)
     crowd = by_file[path].read_crowd(path)
     items = options.input.items_file(options.items)
     if items is not None:
         return align(crowd.labels, by_file.get(items, options.input).read_corpus(items))
     if crowd.corpus is None:
-        raise OptionError(f"{path} holds labels and no texts. Give the items: --items FILE.")
+        raise OptionError(f"{path}: this file contains labels but no texts. Pass the items: --items FILE.")
     return crowd.labels, crowd.corpus
 
 
 def _with_grammar(
     rules: RuleSet | None, labels: CrowdLabels, method: LearningMethod
 ) -> tuple[RuleSet | None, tuple[str, ...]]:
-    """Add the grammar of the tags to the rules, unless they have it or the method takes no rules."""
+    """Add the grammar of the tags to the rules, unless they contain it or the method does not use rules."""
     from crowdlogic.rules.transitions import find_grammar, includes_grammar
 
     grammar = find_grammar(labels)
@@ -391,18 +393,18 @@ def _with_grammar(
 
 
 def _check_kind(choice: MethodChoice, method: LearningMethod, corpus: Corpus, source: str) -> None:
-    """Refuse a tagger for texts, a classifier of texts for sentences and a transformer that is not there."""
+    """Raise an error for a tagger with whole texts, a text classifier with sentences, or missing model files."""
     if isinstance(method.classifier, NeedsFiles):
         method.classifier.check_files()
     model, asked = method.classifier.name, f"--preset {choice.preset}" if choice.preset else f"--model {choice.model}"
     if model in TAGGERS and not corpus.is_sequential:
         raise OptionError(
-            f"{asked}: {model} tags the tokens of sentences, and {source} holds whole texts. Give sentences (CoNLL, or "
-            f"jsonl with tokens), or leave {asked.split(maxsplit=1)[0]} out."
+            f"{asked}: {model} tags the tokens of sentences, but {source} contains whole texts. Supply sentences "
+            f"(CoNLL, or jsonl with tokens), or leave {asked.split(maxsplit=1)[0]} out."
         )
     if model in TEXT_MODELS and corpus.is_sequential:
         raise OptionError(
-            f"{asked}: {model} classifies whole texts, and {source} holds sentences of tokens. Leave "
+            f"{asked}: {model} classifies whole texts, but {source} contains tokenised sentences. Leave "
             f"{asked.split(maxsplit=1)[0]} out, or choose crf or cnn-gru."
         )
 
@@ -456,7 +458,7 @@ def _dev_notices(options: TrainOptions, data: TrainingData, method: LearningMeth
 
 
 def _rule_notices(data: TrainingData) -> Iterator[str]:
-    """Yield what is odd about the rules; what is wrong with them stops the training before it begins."""
+    """Yield warnings about the rules; raise an error if a rule is wrong."""
     rules, classes = data.rules, data.labels.classes
     if rules is None:
         return
@@ -472,7 +474,7 @@ def _rule_notices(data: TrainingData) -> Iterator[str]:
 
 
 HELD_OUT = "held-out log likelihood"
-"""The stopping score without dev items."""
+"""Name of the stopping score without dev items."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -481,8 +483,8 @@ class PreparedTraining:
 
     Attributes:
         folder: The folder of the run.
-        inputs: The method, and what it is fitted to.
-        resume: Whether to go on with the run that is in the folder.
+        inputs: The method and the training data.
+        resume: Whether to resume the run in the folder.
     """
 
     folder: Path
@@ -491,12 +493,12 @@ class PreparedTraining:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a person should know of the inputs."""
+        """Notices on the inputs."""
         return self.inputs.notices
 
     @property
     def stopping_score(self) -> str:
-        """The name of the score for early stopping; empty when there is none."""
+        """Name of the score for early stopping; empty without early stopping."""
         dev = self.inputs.data.dev
         if dev is not None:
             return f"dev {score_name(dev.classes, sequential=dev.is_sequential)}"
@@ -504,7 +506,7 @@ class PreparedTraining:
 
     @property
     def has_rules(self) -> bool:
-        """Whether rules, or transitions between tags, correct what is learnt."""
+        """Whether rules, or transitions between tags, are used in training."""
         projector = getattr(self.inputs.method, "projector", None)
         if projector is None:
             return False
@@ -516,7 +518,7 @@ class PreparedTraining:
         Args:
             callback: Callback, called after each epoch.
         """
-        with _interruptible(self.folder), collect_convergence_warnings() as warned:
+        with _interruptible(self.folder), collect_warnings() as warned:
             run = train_run(self.folder, self.inputs.method, self.inputs.data, resume=self.resume, callback=callback)
         clean = self.folder / (CLEAN_TAGS if run.estimate.offsets is not None else CLEAN_LABELS)
         notices = (*warned, *_verdict_notices(run))
@@ -531,15 +533,15 @@ def prepare_training(
     resume: bool = False,
     allow_outside: bool = False,
 ) -> PreparedTraining:
-    """Read everything that a training needs and check it, before anything is written.
+    """Read and check everything that a training needs, before anything is written.
 
     Args:
         options: The options.
-        folder: The folder of the run; a new or an empty one, or with `resume` a run.
-        config: A TOML file with options for what `options` leaves open.
-        resume: Whether to go on with a run; its own options then hold where no others are given.
-        allow_outside: Whether rules may name files that are not beside or below the rule file. No run and no TOML
-            file can say so.
+        folder: The folder of the run: new, empty, or with `resume` a run.
+        config: A TOML file for options that are not in `options`.
+        resume: Whether to resume a run. Its options apply unless others are given.
+        allow_outside: Whether rules may name files outside the folder of the rule file. For safety, this cannot be set
+            by a run or a TOML file.
     """
     home = Path(folder)
     check_outputs((home,), own=home)
@@ -550,7 +552,7 @@ def prepare_training(
 
 
 def resolve_options(options: TrainOptions, folder: Path, *, config: str | None, resume: bool) -> TrainOptions:
-    """Return the options over those of a TOML file over those of the run that is resumed."""
+    """Complete the options by those of a TOML file, and then by those of the run that is resumed."""
     known = options if config is None else options.override(read_toml(config), where=f"{config}: ")
     if resume and is_run(folder):
         with reading(folder):
@@ -561,13 +563,13 @@ def resolve_options(options: TrainOptions, folder: Path, *, config: str | None, 
                 f"{folder}: there is no run to resume. Name the folder of an interrupted run with -o, or begin one: "
                 f"crowdlogic train --labels FILE --items FILE -o {folder}"
             )
-        raise OptionError("There is nothing to learn from. Give the labels, and the items: --labels FILE --items FILE.")
+        raise OptionError("There are no labels to learn from. Pass labels and items: --labels FILE --items FILE.")
     return known
 
 
 @contextmanager
 def _interruptible(folder: Path) -> Iterator[None]:
-    """Ctrl-C leaves a run that can be resumed, and says how."""
+    """Turn Ctrl-C, a full disk or lack of memory into an error that says how to resume the run."""
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -591,7 +593,7 @@ def _interruptible(folder: Path) -> Iterator[None]:
 
 
 def _verdict_notices(run: Run) -> Iterator[str]:
-    """Yield one line for each rule whose weight the labels lowered, or that they contradict."""
+    """Yield one line for each rule whose weight was lowered, or that the labels contradict."""
     if not run.audit:
         return
     from crowdlogic.rules.audit import Outcome
@@ -608,12 +610,12 @@ def _verdict_notices(run: Run) -> Iterator[str]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainingOutcome:
-    """A training that is done.
+    """Result of a training.
 
     Attributes:
         run: The run.
-        clean: The file of its clean labels, for people; the run itself does not need it.
-        notices: What the fit warned about, and the rules that the crowd contradicts.
+        clean: The file of its clean labels, for users; the run itself does not need it.
+        notices: Warnings of the fit, and rules that the labels contradict.
     """
 
     run: Run
@@ -621,19 +623,14 @@ class TrainingOutcome:
     notices: tuple[str, ...]
 
     @property
-    def learned(self) -> Learned:
-        """What was learnt."""
-        return self.run
-
-    @property
     def has_scores(self) -> bool:
         """Whether there was gold to score anything with."""
-        return bool(self.learned.final.scores)
+        return bool(self.run.final.scores)
 
     @property
     def message(self) -> str:
-        """The outcome in one sentence."""
-        learned = self.learned
+        """One-sentence summary."""
+        learned = self.run
         refit = (
             f", then {pluralise(len(learned.refit_history), 'epoch')} with all labels" if learned.refit_history else ""
         )
@@ -648,8 +645,8 @@ class TrainingOutcome:
 
     @property
     def confidence_message(self) -> str:
-        """What the confidence of answers and of predictions rests on, in one line."""
-        estimate = self.learned.estimate
+        """The basis of the confidence of answers and of predictions, in one line."""
+        estimate = self.run.estimate
         expected = None if estimate.calibration is None else expected_accuracy(estimate)
         if expected is None:
             answers = "The confidence of the answers is not calibrated."
@@ -657,26 +654,26 @@ class TrainingOutcome:
             answers = f"The confidence of the answers is right {describe_source(expected.calibration)}."
         else:
             answers = describe_mistakes(expected, unit_noun(estimate))
-        return f"{answers} {describe_scales(self.learned.scales)}"
+        return f"{answers} {describe_scales(self.run.scales)}"
 
     def table(self) -> ResultTable:
         """Return the scores by gold."""
-        labels = self.learned.task.labels
+        labels = self.run.task.labels
         name = score_name(labels.classes, sequential=labels.is_sequential)
         f1 = self.macro_f1()
         rows = [
             (which, percent(value), *([percent(f1[which])] if f1 else []))
-            for which, value in self.learned.final.scores.items()
+            for which, value in self.run.final.scores.items()
         ]
-        which = f"at the chosen epoch ({self.learned.chosen})"
-        if self.learned.averaged_from is not None:
-            last = len(self.learned.refit_history)
-            which = f"with weights averaged over epochs {self.learned.averaged_from} to {last}"
+        which = f"at the chosen epoch ({self.run.chosen})"
+        if self.run.averaged_from is not None:
+            last = len(self.run.refit_history)
+            which = f"with weights averaged over epochs {self.run.averaged_from} to {last}"
         return ResultTable(title=f"{name} {which}", columns=["on", name, *(["macro F1"] if f1 else [])], rows=rows)
 
     def macro_f1(self) -> dict[str, float]:
-        """Return the mean F1 over the classes for each of the scores; empty for span tags, whose score is an F1."""
-        learned, task = self.learned, self.learned.task
+        """Return the mean F1 over the classes for each score by gold; empty for span tags, whose score is an F1."""
+        learned, task = self.run, self.run.task
         if score_name(task.labels.classes, sequential=task.labels.is_sequential) != "accuracy":
             return {}
         known = dict(task.watched) | ({} if task.dev is None else {"dev": task.dev})
@@ -692,8 +689,8 @@ class TrainingOutcome:
         return found
 
     def figures(self) -> dict[str, Any]:
-        """Return the outcome as plain data."""
-        learned = self.learned
+        """Return the result as plain data."""
+        learned = self.run
         return {
             "method": learned.estimate.method,
             "epoch": learned.chosen,
@@ -711,7 +708,7 @@ class TrainingOutcome:
 
 
 def describe_scales(scales: PredictionScales) -> str:
-    """Return what the confidence on new items rests on, in one sentence."""
+    """Return the basis of the confidence of predictions on new items, in one sentence."""
     by_name = {"student": scales.student} | ({} if scales.teacher == scales.student else {"teacher": scales.teacher})
     if scales.student.source is ScaleSource.nothing:
         return "On new items the confidence is not calibrated: give items with gold (--dev), or hold items out."
@@ -751,9 +748,9 @@ def train(
         labels: CrowdLabels, a frame with one row per label, or a file.
         items: The items: a Corpus, a frame, a dictionary item -> text, a list of texts in the order of the labels'
             items, or a file; None where the labels have the texts beside them.
-        rules: Rules as text, a list of texts, a Path, or what `read_rules` gives.
+        rules: Rules as text, a list of texts, a Path, or the result of `read_rules`.
         vocabulary: Predicates that the rules use beyond the built-in ones.
-        grammar: Whether the grammar of span tags is added to the rules. A preset decides for itself.
+        grammar: Whether the grammar of span tags is added to the rules. Presets ignore this option.
         method: The name of a learning method.
         preset: The name of the configuration to start from.
         model: A name, a classifier, a scikit-learn estimator, a `torch.nn.Module`, a function from items to
@@ -772,7 +769,9 @@ def train(
     if isinstance(labels, str | Path):
         crowd = read_crowd(labels, ReadOptions(single=True))
         if items is None and crowd.corpus is None:
-            raise OptionError(f"{labels} holds labels and no texts. Give the items: train(labels, items).")
+            raise OptionError(
+                f"{labels}: this file contains labels but no texts. Pass the items: train(labels, items)."
+            )
         labels, items = crowd.labels, crowd.corpus if items is None else items
     if isinstance(items, str | Path):
         items = read_corpus(items)

@@ -39,7 +39,7 @@ from crowdlogic.store.estimates import NAMES, load_estimate
 from crowdlogic.store.files import is_run
 from crowdlogic.truth.dependence import keep_known, state_confidence
 from crowdlogic.truth.methods import TruthMethod, uses_anchors
-from crowdlogic.workflows.aggregate import collect_convergence_warnings, configured_method, suggest_method
+from crowdlogic.workflows.aggregate import collect_warnings, configured_method, suggest_method
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.report import is_labels
 
@@ -216,7 +216,7 @@ def _from_labels(options: ReviewOptions) -> ReviewMaterial:
     if name is None:
         name, reason = suggest_method(crowd.labels, anchored=True)
     fitter = TruthFitter(configured_method(name, seed=options.seed), crowd.labels, crowd.corpus)
-    with collect_convergence_warnings() as warned:
+    with collect_warnings() as warned:
         fit = ReviewFit(estimate=fitter.infer())
     why = f", chosen because {reason}" if reason else ""
     title = Path(options.source).name

@@ -42,7 +42,7 @@ from crowdlogic.store.files import is_run
 from crowdlogic.store.runs import read_run
 from crowdlogic.truth.dependence import MIN_BELIEF, SHARED_CORRELATION, label_sharpness
 from crowdlogic.workflows.aggregate import (
-    collect_convergence_warnings,
+    collect_warnings,
     configured_method,
     parse_dependence,
     suggest_method,
@@ -819,7 +819,7 @@ def _read(options: NextOptions) -> tuple[CrowdLabels, Estimate, Corpus | None, t
     dependence = parse_dependence(options.dependence)
     name = options.method or suggest_method(labels)[0]
     method = configured_method(name, seed=options.seed, dependence=dependence)
-    with collect_convergence_warnings() as warned:
+    with collect_warnings() as warned:
         estimate = infer_calibrated(method, labels, corpus, dependence=dependence)
     return labels, estimate, corpus, (*labels.intake.messages(), *warned)
 

@@ -681,7 +681,7 @@ def test_a_file_that_aggregate_did_not_write_is_not_replaced(run: Run) -> None:
     done = run("aggregate", "l.csv")
 
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "l.truth.csv: exists and was not written by aggregate. Name another file with -o FILE." in done.err
+    assert "l.truth.csv: this file exists and was not written by aggregate. Name another file with -o FILE." in done.err
     assert Path("l.truth.csv").read_text() == "item,label\nu,x\n"
 
 

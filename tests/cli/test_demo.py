@@ -90,7 +90,10 @@ def test_the_demo_writes_its_data_and_a_run_when_asked(run: Run) -> None:
     item = said.split()[-1]
     assert said == f"data, answers and a run -> out; next: crowdlogic explain out/run {item}"
     assert run("explain", "out/run", item).code == 0
-    assert run("demo", "-o", "out").err == "crowdlogic: out: holds a run already. Name another folder, or remove it.\n"
+    assert (
+        run("demo", "-o", "out").err
+        == "crowdlogic: out: this folder already contains a run. Name another folder, or remove it.\n"
+    )
 
 
 def test_the_demo_ends_with_a_report_in_a_folder_of_its_own(run: Run) -> None:

@@ -53,7 +53,10 @@ def test_a_run_without_new_items_says_that_its_confidence_is_not_calibrated(run:
     assert (
         "On new items the confidence is not calibrated: give items with gold (--dev), or hold items out." in trained.err
     )
-    assert done.err.splitlines()[0] == "The confidence is not calibrated: bare had neither dev items nor held-out ones."
+    assert (
+        done.err.splitlines()[0]
+        == "The confidence is not calibrated: bare was trained without dev items or held-out labels."
+    )
 
 
 def test_a_moved_run_predicts_the_same_without_its_inputs(run: Run, trained: Simulation) -> None:
@@ -133,7 +136,7 @@ def test_gold_of_other_classes_is_not_scored_and_the_items_are_answered(run: Run
 
     assert done.code == 0
     assert done.err.splitlines() == [
-        "odd.csv: its gold has the class 'odd', which the run does not know, so nothing is scored.",
+        "odd.csv: the gold contains the class 'odd', which the run does not know, so the predictions are not scored.",
         "logic-lncl, the classifier with the rules (teacher): 40 items -> p.csv",
     ]
     assert Path("p.csv").read_bytes() == Path("same.csv").read_bytes()
@@ -196,7 +199,7 @@ def test_a_classifier_of_documents_refuses_sentences(run: Run, trained: Simulati
 
     assert done.code == 2
     assert done.err == (
-        "crowdlogic: s.conll: contains tokenised sentences, but model was trained on documents. Supply items with one text each.\n"
+        "crowdlogic: s.conll: expected items with one text each, as in the training of model, found tokenised sentences. Supply documents.\n"
     )
 
 

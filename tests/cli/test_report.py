@@ -100,7 +100,7 @@ def test_plots_are_drawn_as_png_where_there_is_a_browser(run: Run, estimate: Pat
         ),
         (
             ["report", "made", "-o", "r.html"],
-            "crowdlogic: made: holds neither a run nor an estimate. Name a file of labels, or a folder that `train` or `aggregate --save` wrote.\n",
+            "crowdlogic: made: this folder contains neither a run nor an estimate. Name a file of labels, or a folder that `train` or `aggregate --save` wrote.\n",
         ),
         (
             ["report", "kept", "--labels", "made/labels.csv", "-o", "r.pdf"],
@@ -168,12 +168,12 @@ def test_tagged_sentences_alone_become_a_report_too(run: Run) -> None:
         ),
         (
             ["l.csv", "--labels", "l.csv"],
-            "crowdlogic: l.csv: is a file of labels itself. Leave --labels out, or name an estimate.\n",
+            "crowdlogic: l.csv: this is already a file of labels. Leave --labels out, or name an estimate.\n",
         ),
         (["-"], "crowdlogic: A report needs a file of labels, not standard input.\n"),
         (
             ["nothing"],
-            "crowdlogic: nothing: holds neither a run nor an estimate. Name a file of labels, or a folder that `train` "
+            "crowdlogic: nothing: this folder contains neither a run nor an estimate. Name a file of labels, or a folder that `train` "
             "or `aggregate --save` wrote.\n",
         ),
     ],
@@ -227,6 +227,6 @@ def test_known_truths_come_too_late_for_answers_that_are_made(run: Run, estimate
 
     assert (done.code, done.err) == (
         2,
-        "crowdlogic: kept: its answers are made already. Give --anchors to `aggregate` instead.\n",
+        "crowdlogic: kept: --anchors applies to labels only, and this folder contains answers. Pass it to `aggregate`.\n",
     )
     assert not Path("r.html").exists()

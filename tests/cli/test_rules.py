@@ -171,4 +171,7 @@ def test_a_run_of_other_classes_cannot_answer(run: Run) -> None:
 
     done = run("rules", "audit", "r.rules", "o.csv", "--items", "n.csv", "--run", "model")
 
-    assert (done.code, done.err) == (2, "crowdlogic: model knows no class 'junk': its classes are ham, spam.\n")
+    assert (done.code, done.err) == (
+        2,
+        "crowdlogic: o.csv: the run model does not know the class 'junk'; its classes are ham, spam. Name a run with the classes of the labels.\n",
+    )

@@ -165,10 +165,13 @@ def test_a_rule_that_contradicts_the_labels_is_named(run: Run, reviews: Simulati
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--labels", "labels.csv"], "labels.csv holds labels and no texts. Give the items: --items FILE."),
+        (
+            ["--labels", "labels.csv"],
+            "labels.csv: this file contains labels but no texts. Pass the items: --items FILE.",
+        ),
         (
             ["--items", "items.csv"],
-            "There is nothing to learn from. Give the labels, and the items: --labels FILE --items FILE.",
+            "There are no labels to learn from. Pass labels and items: --labels FILE --items FILE.",
         ),
         (
             ["--resume"],

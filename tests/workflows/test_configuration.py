@@ -78,7 +78,7 @@ def test_what_does_not_go_together_is_refused() -> None:
     with pytest.raises(OptionError) as linear:
         configure_method(MethodChoice(method="raykar", model="kim-cnn"), CLASSES)
 
-    assert str(vectors.value) == "--vectors: the linear model takes no word vectors. Choose kim-cnn or cnn-gru."
+    assert str(vectors.value) == "--vectors: the model linear does not use word vectors. Choose kim-cnn or cnn-gru."
     assert str(linear.value) == "raykar has a linear classifier, not kim-cnn. Use aggnet for that."
 
 

@@ -179,7 +179,7 @@ def test_columns_of_unknown_names_are_guessed_by_what_they_hold(tmp_path: Path) 
 
     assert found.problem is not None
     assert found.first[0] == (
-        f"By what the columns hold, this may be it: crowdlogic doctor {tmp_path}/tickets.csv --column item=Vorgang "
+        f"Judging by the contents of the columns, this may work: crowdlogic doctor {tmp_path}/tickets.csv --column item=Vorgang "
         f"--column annotator=Wer --column label=Urteil"
     )
 

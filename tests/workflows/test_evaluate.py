@@ -51,7 +51,7 @@ def test_gold_that_was_given_as_anchors_is_no_test_and_that_is_said(tmp_path: Pa
     aggregate_files(AggregateOptions(labels=labels, out=out))
     without = evaluate(EvaluateOptions(predicted=out, gold=gold)).notices
 
-    said = "have a confidence of exactly 1 and are right, as items are whose truth was given (--anchors): then they are no test."
+    said = "have a confidence of exactly 1 and are right. Their truth was probably given (--anchors), so they do not test the method."
     assert part.startswith(f"10 of 40 scored items {said} Of the other 30, ")
     assert whole.startswith(f"10 of 10 scored items {said} Score other items.")
     assert without == ()

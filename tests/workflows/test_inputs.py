@@ -110,7 +110,7 @@ def test_columns_that_no_list_knows_are_suggested_by_what_they_hold(tmp_path: Pa
     path.write_text("doc,who,verdict\n1,a,x\n1,b,x\n2,a,y\n2,b,x\n3,a,y\n3,b,y\n")
     words = "--column item=doc --column label=verdict --column annotator=who"
 
-    with pytest.raises(LabelError, match=f" By what the columns hold, this may be it: {words}$"):
+    with pytest.raises(LabelError, match=f" Judging by their contents, these columns may fit: {words}$"):
         InputOptions().read_crowd(str(path))
     with pytest.raises(LabelError, match=r'columns=\{"annotator": "NAME"\}\)\.$'):
         InputOptions().read_crowd_plainly(str(path))

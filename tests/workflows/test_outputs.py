@@ -60,7 +60,7 @@ def test_files_of_a_folder_or_pattern_of_inputs_are_not_overwritten() -> None:
     Path("sub").mkdir()
     Path("sub/o.csv").touch()
 
-    with pytest.raises(OptionError, match=r"sub/o\.csv: is in sub, which this command reads"):
+    with pytest.raises(OptionError, match=r"sub/o\.csv: this command reads sub, which contains it"):
         check_outputs(("sub/o.csv",), read=("sub",))
     with pytest.raises(OptionError, match=r"would overwrite it"):
         check_outputs(("sub/new.csv",), read=("sub/*.csv",))
@@ -75,7 +75,7 @@ def test_nothing_is_written_into_a_run_but_by_the_command_that_owns_it() -> None
     Path("project/config.json").write_text('{"version": 3}')
 
     for path in ("run", "run/o.csv", "run/model.safetensors", "run/tables/o.csv", "link/o.csv"):
-        with pytest.raises(OptionError, match=r"holds a run or a saved estimate"):
+        with pytest.raises(OptionError, match=r"contains a run or a saved estimate"):
             check_outputs((path,))
     check_outputs(("run", "run/truth.csv"), own=Path("run"))
     check_outputs(("project/o.csv",))  # the config.json of another program

@@ -92,5 +92,5 @@ def test_notebooks_show_it_and_files_keep_it(crowd: Simulation, tmp_path: Path) 
     assert figure._repr_svg_() == figure._repr_html_() == figure.svg
     assert figure.save(tmp_path / "a.svg").read_text() == figure.svg
     assert repr(figure) == "Figure('How far annotators agree')"
-    with pytest.raises(OptionError, match=r"a figure is saved as \.svg"):
+    with pytest.raises(OptionError, match=r"figures can only be saved as \.svg"):
         figure.save(tmp_path / "a.png")

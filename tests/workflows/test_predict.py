@@ -38,7 +38,7 @@ def test_gold_of_other_classes_is_not_scored(trained: Trained, tmp_path: Path) -
 
     assert result.score is None
     assert result.notices == (
-        f"{tmp_path / 'odd.csv'}: its gold has the class 'odd', which the run does not know, so nothing is scored.",
+        f"{tmp_path / 'odd.csv'}: the gold contains the class 'odd', which the run does not know, so the predictions are not scored.",
     )
 
 

@@ -28,8 +28,8 @@ def test_the_function_learns_what_the_command_learns(tmp_path: Path) -> None:
     for source in ((labels, items), (crowdlogic.read_labels(labels), crowdlogic.read_corpus(items))):
         learned = crowdlogic.train(*source, rules=rules, epochs=4, seed=3)
 
-        np.testing.assert_allclose(learned.estimate.beliefs, done.learned.estimate.beliefs, rtol=0, atol=1e-12)
-        assert len(learned.history) == len(done.learned.history)
+        np.testing.assert_allclose(learned.estimate.beliefs, done.run.estimate.beliefs, rtol=0, atol=1e-12)
+        assert len(learned.history) == len(done.run.history)
 
 
 def test_a_run_is_saved_for_the_commands(tmp_path: Path) -> None:
@@ -62,5 +62,5 @@ def test_a_model_may_be_an_object() -> None:
 def test_labels_without_texts_are_refused(tmp_path: Path) -> None:
     write_labels(tmp_path / "labels.csv", simulate_sentiment(0, items=9, annotators=3).labels)
 
-    with pytest.raises(OptionError, match=r"holds labels and no texts\. Give the items"):
+    with pytest.raises(OptionError, match=r"this file contains labels but no texts\. Pass the items"):
         crowdlogic.train(tmp_path / "labels.csv")

@@ -90,5 +90,5 @@ def test_a_run_of_other_classes_cannot_be_asked(trained: Trained, tmp_path: Path
         rules=trained.file("but.rules"), labels=str(tmp_path / "l.csv"), run=trained.file("run")
     )
 
-    with pytest.raises(OptionError, match=r"knows no class 'odd': its classes are negative, positive\."):
+    with pytest.raises(OptionError, match=r"does not know the class 'odd'; its classes are negative, positive\."):
         audit_rules(options)

@@ -28,7 +28,7 @@ def test_what_was_simulated_is_what_is_in_the_files(tmp_path: Path, kind: Simula
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "sim").write_text("")
 
-    with pytest.raises(OptionError, match=r"is a file\. Name a folder\."):
+    with pytest.raises(OptionError, match=r"expected a folder, found a file\. Name a folder\."):
         simulate(SimulateOptions(kind=SimulationKind.labels, out=str(tmp_path / "sim"), items=5))
 
 

@@ -47,7 +47,7 @@ def test_items_without_labels_are_noticed(trained: Trained, tmp_path: Path) -> N
 def test_labels_without_items_and_rules_with_errors_are_refused(trained: Trained, tmp_path: Path) -> None:
     (tmp_path / "bad.rules").write_text("1: Contains(S, 'x') -> Label(S, 'positve')\n")
 
-    with pytest.raises(OptionError, match=r"holds labels and no texts\. Give the items: --items FILE\."):
+    with pytest.raises(OptionError, match=r"this file contains labels but no texts\. Pass the items: --items FILE\."):
         read_training_inputs(replace(trained.options, items=None))
     with pytest.raises(RuleError, match="'positve' is not a class"):
         read_training_inputs(replace(trained.options, rules=str(tmp_path / "bad.rules")))

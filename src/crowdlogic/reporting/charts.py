@@ -1,4 +1,4 @@
-"""Plots over two axes: histogram, scatter with intervals, lines, calibration."""
+"""Plots of the report as SVG: histograms, scatter plots, lines, calibration, heat maps, stacked bars and dot plots."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from markupsafe import Markup, escape
 from crowdlogic.data.wording import pluralise
 from crowdlogic.reporting.findings import CalibrationBin, Histogram, Quantity
 
-# Scales of plots: from figures to positions, round ticks, and figures as the axes show them.
+# Scales of plots: from numbers to positions, round ticks, and the format of numbers on axes.
 
 WIDTH, HEIGHT = 460, 280
-"""Wide enough for half a desktop page, and still readable when a phone shrinks it."""
+"""Default size: half the width of a desktop page, and readable on a phone."""
 
 
 def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """Round numbers between low and high, about `count` of them: steps of 1, 2 or 5 times a power of ten."""
+    """Return about `count` round numbers between low and high, in steps of 1, 2 or 5 times a power of ten."""
     if not high > low:
         return [low]
     rough = (high - low) / max(count, 1)
@@ -34,7 +34,7 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Return powers of ten between low and high; with 2 and 5 times them when there are few."""
+    """Return powers of ten between low and high; if there are fewer than three, also 2 and 5 times these powers."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     tens = [10.0**p for p in powers if low <= 10.0**p <= high]
     if len(tens) >= 3:
@@ -52,20 +52,20 @@ def format_number(number: float) -> str:
 
 
 def format_percent(share: float) -> str:
-    """Return a share as a whole number of percent, or with a decimal where it is not whole."""
+    """Return a share in percent, without decimals if it is whole."""
     return f"{100 * share:.0f}%" if abs(100 * share - round(100 * share)) < 0.05 else f"{100 * share:.1f}%"
 
 
 @dataclass(frozen=True)
 class Scale:
-    """From figures to positions along an axis.
+    """Conversion of numbers to positions along an axis.
 
     Attributes:
-        low: The least figure.
-        high: The largest figure.
-        start: Position of the least figure.
-        end: Position of the largest figure.
-        logarithmic: Whether equal ratios are equal distances.
+        low: The smallest number.
+        high: The largest number.
+        start: Position of the smallest number.
+        end: Position of the largest number.
+        logarithmic: Whether the axis is logarithmic.
     """
 
     low: float
@@ -76,7 +76,7 @@ class Scale:
     logarithmic: bool = False
 
     def __call__(self, figure: float) -> float:
-        """Return the position of a figure."""
+        """Return the position of a number."""
         low, high, x = (
             (math.log10(max(v, 1e-300)) for v in (self.low, self.high, figure))
             if self.logarithmic
@@ -86,7 +86,7 @@ class Scale:
         return self.start + share * (self.end - self.start)
 
     def ticks(self, count: int = 5) -> list[float]:
-        """Round figures on the scale."""
+        """Return round numbers on the scale."""
         return log_ticks(self.low, self.high) if self.logarithmic else nice_ticks(self.low, self.high, count)
 
 
@@ -117,9 +117,8 @@ class Frame:
 
 # The colours of both schemes, by name, and the style sheet of a plot.
 #
-# Marks use the colours of [OI] in tones that stand out from either paper; shapes, dashes and words repeat what they
-# say,
-# so that nobody needs to distinguish colours.
+# Marks use the colours of [OI] in tones with enough contrast to the background. Shapes, dashes and words repeat the
+# information in colours, so that nobody needs to distinguish colours.
 #
 # [OI] Okabe and Ito, "Color Universal Design", 2008.
 
@@ -142,7 +141,7 @@ DARK = {
 
 @cache
 def plot_css() -> str:
-    """Return the style sheet of a plot: how marks look; the colours are the scheme's variables."""
+    """Return the style sheet of plots, in which colours are variables of a scheme."""
     series = "".join(
         f".plot .mark.c{n} {{ fill: var(--c{n}); }}\n"
         f".plot .line.c{n}, .plot .whisker.c{n}, .plot .ring.c{n} {{ stroke: var(--c{n}); }}\n"
@@ -152,22 +151,29 @@ def plot_css() -> str:
     return (files("crowdlogic.reporting") / "templates" / "plot.css").read_text(encoding="utf-8") + series
 
 
-def css_variables(scheme: dict[str, str]) -> str:
-    """Return the declarations of a scheme's colours as variables of a style sheet."""
-    return " ".join(f"--{name}: {colour};" for name, colour in scheme.items())
+def colour_schemes() -> str:
+    """Return the style sheet that declares the colours of the light and the dark scheme as variables."""
+    light, dark = (" ".join(f"--{name}: {colour};" for name, colour in scheme.items()) for scheme in (LIGHT, DARK))
+    return (
+        f":root {{ color-scheme: light; {light} }}\n"
+        "@media (prefers-color-scheme: dark) { "
+        f":root:not([data-theme=light]) {{ color-scheme: dark; {dark} }} }}\n"
+        f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
+        f"@media print {{ :root, :root[data-theme] {{ color-scheme: light; {light} }} }}\n"
+    )
 
 
 def resolve_variables(css: str, scheme: dict[str, str]) -> str:
-    """Return a style sheet with its variables replaced by colours, for pictures that stand alone."""
+    """Return a style sheet with its variables replaced by colours, for files that contain a single plot."""
     for name, colour in scheme.items():
         css = css.replace(f"var(--{name})", colour)
     return css
 
 
-# Text from data, made fit to be shown: cut when long, control characters visible, inert inside a script element.
+# Display of text from data: long texts are shortened, control characters are made visible, and JSON is escaped.
 
 LONGEST = 1000
-"""How many characters of one text the page holds: enough to judge a label by."""
+"""Maximum number of characters of a text on the page."""
 
 CONTROLS = {
     **{code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)},
@@ -177,35 +183,35 @@ CONTROLS = {
     0x2028: " ",
     0x2029: " ",
 }
-"""Direction overrides and isolates, control characters, line separators, and what replaces them.
+"""Replacements of characters that change the direction of text, control characters and line separators.
 
-A text that holds U+202E would otherwise read backwards, and take what follows it along.
+For example, U+202E would reverse the text after it.
 """
 
 
 def show_controls(words: str) -> str:
-    """Return the words with control characters as visible marks, and lone surrogates replaced."""
+    """Return a text with visible marks in place of control characters, and lone surrogates replaced."""
     return words.encode("utf-8", "replace").decode("utf-8").translate(CONTROLS)
 
 
 def cut(words: str, longest: int = LONGEST) -> str:
-    """Return the words, or their beginning and an ellipsis."""
+    """Return a text, or its beginning and an ellipsis if it is too long."""
     return words if len(words) <= longest else words[: longest - 1].rstrip() + "…"
 
 
 def shorten(words: str, longest: int = LONGEST) -> str:
-    """Return a text for the page: cut with a note of how much was left out, then made safe to show."""
+    """Return a text for display: shortened, with the number of omitted characters and visible control characters."""
     if len(words) <= longest:
         return show_controls(words)
     return f"{show_controls(words[:longest].rstrip())}… [cut: {len(words) - longest:,} more characters]"
 
 
 INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-"""What could end a script element, open a comment in it or end a line of it."""
+"""Escapes of characters that could end a script element, open a comment in it or end a line."""
 
 
 def embed_json(value: Any) -> Markup:
-    """Return JSON for the inside of a script element: no character of it can end the element."""
+    """Return JSON for use inside a script element, which its characters cannot end."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character, escaped in INERT.items():
         text = text.replace(character, escaped)
@@ -213,7 +219,7 @@ def embed_json(value: Any) -> Markup:
 
 
 def show_place(place: str) -> str:
-    """Return where a rule stands: my.rules, line 2; rules that a file includes are named by the file alone."""
+    """Return the place of a rule for display, such as: my.rules, line 2. For included rules, only the file is named."""
     included = re.fullmatch(r"(.*):\d+ \(include .*\).*", place)
     if included:
         return included.group(1)
@@ -221,32 +227,25 @@ def show_place(place: str) -> str:
     return f"{found.group(1)}, line {found.group(2)}" if found else place
 
 
-# The elements of a plot: axes, words and marks, as plain SVG.
+# The elements of a plot as SVG: axes, text and marks.
 #
-# A plot is text that any browser draws. Colours are classes (`c1`, `muted`, `grid`), so that the page decides what
-# they
-# look like in a light and in a dark scheme, and a figure file brings its own. Every plot is one image to a screen
-# reader,
-# with a sentence that says what it shows; every mark carries its figures as a tooltip.
+# Colours are CSS classes (`c1`, `muted`, `grid`), which the style sheets of the page and of figure files define for the
+# light and the dark scheme. For screen readers, a plot is one image with a description. Every mark has a tooltip with
+# its numbers.
 
 LETTER = 6.6
-"""The usual width of a character at the size of the axes' text, in the plot's own units."""
+"""Typical width of a character on the axes, in the units of the plot."""
 
 
 def tag(name: str, *children: object, **attributes: object) -> Markup:
-    """Return one element: children and attribute values are escaped, `class_` is class, `font_size` is font-size."""
-    parts = [
-        f'{key.rstrip("_").replace("_", "-")}="{_value(one)}"' for key, one in attributes.items() if one is not None
-    ]
-    inside = Markup("").join(escape(child) for child in children)
-    opening = " ".join([name, *parts])
+    """Return an SVG element with escaped children and attributes; `class_` means class, `font_size` font-size."""
+    parts = [name]
+    for key, one in attributes.items():
+        if one is not None:
+            value = f"{one:.2f}".rstrip("0").rstrip(".") if isinstance(one, float) else escape(one)
+            parts.append(f'{key.rstrip("_").replace("_", "-")}="{value}"')
+    opening, inside = " ".join(parts), Markup("").join(escape(child) for child in children)
     return Markup(f"<{opening}>{inside}</{name}>" if inside else f"<{opening}/>")  # noqa: S704 (both parts are escaped)
-
-
-def _value(one: object) -> str:
-    if isinstance(one, float):
-        return f"{one:.2f}".rstrip("0").rstrip(".")
-    return str(escape(one))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,12 +253,12 @@ class Plot:
     """A finished plot.
 
     Attributes:
-        name: What its file is called.
-        title: Its heading.
-        description: A sentence that says what it shows, for screen readers.
-        svg: The picture.
-        legend: (class, text) of every kind of mark, where there are several.
-        size: How wide and how high the picture is.
+        name: Name of its file.
+        title: Heading of the plot.
+        description: Description for screen readers, in one sentence.
+        svg: The SVG element.
+        legend: (class, text) of every kind of mark; empty if there is only one kind.
+        size: Width and height.
     """
 
     name: str
@@ -271,7 +270,7 @@ class Plot:
 
 
 def text(x: float, y: float, words: object, *, anchor: str = "middle", class_: str = "tick", **more: object) -> Markup:
-    """Return words at a position; control characters that could turn the line around are shown, not obeyed."""
+    """Return text at a position, with visible control characters."""
     return tag("text", show_controls(str(words)), x=x, y=y, text_anchor=anchor, class_=class_, **more)
 
 
@@ -300,7 +299,7 @@ def bottom_axis(
 
 
 def left_axis(frame: Frame, scale: Scale, name: str, show: Callable[[float], str] = format_number) -> list[Markup]:
-    """Grid lines and their figures left of the plot, and the axis' name, turned."""
+    """Draw grid lines with their numbers left of the plot, and the name of the axis."""
     marks = []
     for tick in scale.ticks():
         y = scale(tick)
@@ -321,7 +320,7 @@ def finish_plot(
     size: tuple[float, float] = (WIDTH, HEIGHT),
     legend: tuple[tuple[str, str], ...] = (),
 ) -> Plot:
-    """Finish a plot: one image to a screen reader, which shrinks with the page."""
+    """Combine marks into a plot, which is one image for screen readers."""
     width, height = size
     svg = tag(
         "svg",
@@ -337,25 +336,25 @@ def finish_plot(
 
 
 def fit_words(words: str, room: float) -> str:
-    """Return words cut so that they fit into a width."""
+    """Shorten a text to fit into a width."""
     return cut(show_controls(words), max(int(room / LETTER), 3))
 
 
 BOLD = 7.8
-"""The width of a character of a name beside a point."""
+"""Width of a character in the name of a point."""
 
 
 DASHES = ("", "6 4", "2 3", "9 3 2 3", "12 4", "4 2 1 2")
-"""Lines differ by their dashes too, so that nobody needs the colours."""
+"""Dash patterns, by which lines differ in addition to their colours."""
 
 
 def format_range(low: float, high: float, show: Callable[[float], str] = format_percent) -> str:
-    """Return an interval in words: 60% to 70%."""
+    """Format an interval, such as 60% to 70%."""
     return f"{show(low)} to {show(high)}"
 
 
 def draw_mark(shape: str, x: float, y: float, colour: str, radius: float = 5) -> Markup:
-    """Return a dot, a ring or a diamond; a diamond has one size."""
+    """Return a dot, a ring or a diamond; the radius does not apply to diamonds."""
     if shape == "diamond":
         return tag("path", d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", class_=f"mark {colour}")
     return tag("circle", cx=x, cy=y, r=radius, class_=f"{'ring' if shape == 'ring' else 'mark'} {colour}")
@@ -363,7 +362,7 @@ def draw_mark(shape: str, x: float, y: float, colour: str, radius: float = 5) ->
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A point of a scatter chart: position, interval and name; marked points are emphasised, pale ones are not."""
+    """A point of a scatter chart. Marked points are emphasised; pale points are drawn without interval."""
 
     name: str
     x: float
@@ -393,7 +392,7 @@ def histogram_chart(
     weak_below: float | None = None,
     whole: bool = False,
 ) -> Plot:
-    """Return bars over the ranges between edges; those below `weak_below` are hatched as well as coloured.
+    """Draw a histogram. Bars below `weak_below` are hatched and have another colour.
 
     For whole numbers, each bar is centred on its number.
     """
@@ -418,13 +417,13 @@ def histogram_chart(
     for low, high, count in zip(edges, edges[1:], counts, strict=False):
         is_weak = weak_below is not None and high <= weak_below + 1e-9
         left, right = across(low - shift), across(high - shift)
-        tall = max(up(0) - up(count), 1.5) if count else 0.0  # never too low to be seen
+        tall = max(up(0) - up(count), 1.5) if count else 0.0  # high enough to be visible
         box = {"x": left + 1, "y": up(0) - tall, "width": max(right - left - 2, 1.0), "height": tall}
         note = tooltip(f"{show_range(low, high)}: {count:,}")
         marks.append(tag("rect", note, class_="mark c6" if is_weak else "mark c1", **box))
         if is_weak and count:
             marks.append(tag("rect", fill=f"url(#hatch-{name})", class_="quiet", **box))
-        # The figure stands above its bar where there is room.
+        # The number is shown above its bar if there is room
         figure = format_number(count) if count < 1000 or count >= 10000 else f"{count / 1000:.1f}k"
         if count and len(figure) * 6.8 < right - left:
             marks.append(text((left + right) / 2, up(0) - tall - 4, figure, class_="note"))
@@ -459,12 +458,12 @@ def scatter_chart(
         marks.append(straight_line(frame.left, up(chance), right, up(chance), class_="chance"))
         marks.append(text(right - 2, up(chance) + 13, "guessing", anchor="end", class_="note"))
 
-    # Marked points come last, so that they lie on top of the others.
+    # Marked points are drawn last, on top of the others
     for point in sorted(points, key=lambda one: one.marked - one.pale):
         at, height = across(max(point.x, 1.0)), up(point.y)
         note = f"{point.name}: {format_percent(point.y)} ({format_range(point.low, point.high)}), {point.x:,.0f}"
         words = tooltip(f"{note}. {point.note}" if point.note else note)
-        if point.pale:  # its interval is nearly everything, and would cover the others
+        if point.pale:  # without its interval, which would be very wide
             marks.append(tag("g", words, draw_mark("ring", at, height, "c8", 3.2)))
             continue
         shape, colour = ("diamond", "c6") if point.marked else ("dot", "c1")
@@ -493,7 +492,7 @@ Box = tuple[float, float, float, float]
 def _place_names(
     places: Sequence[tuple[str, float, float]], frame: Frame, kept: Sequence[Box] = (), most: int = 12
 ) -> list[Markup]:
-    """Place names to the right or left of marked points if they cover no other name and no marked point."""
+    """Draw names to the right or left of marked points where they do not cover other names or marked points."""
     taken: list[Box] = [*kept, *((x - 6, y - 6, x + 6, y + 6) for _, x, y in places)]
     marks: list[Markup] = []
     for name, x, y in places:
@@ -520,7 +519,7 @@ def line_chart(
     chosen: float | None = None,
     show: Callable[[float], str] = format_percent,
 ) -> Plot:
-    """Return lines that differ by colour, dashes and a name at their end; the chosen x is a marked vertical."""
+    """Draw lines that differ by colour and dashes, with an optional vertical line at the chosen x."""
     frame = Frame()
     xs = [place for line in series for place, _ in line.points] or [0.0]
     ys = [figure for line in series for _, figure in line.points if math.isfinite(figure)] or [0.0, 1.0]
@@ -553,7 +552,7 @@ def line_chart(
 
 
 def calibration_chart(name: str, heading: str, bins: Sequence[CalibrationBin], *, x: str, y: str) -> Plot:
-    """Return a reliability diagram: on the diagonal answers are right as often as their confidence says."""
+    """Draw a reliability diagram. On the diagonal, the accuracy equals the confidence."""
     known = [(one.confidence, one.accuracy, one) for one in bins if one.confidence is not None]
     rows = [(confidence, right, one) for confidence, right, one in known if right is not None]
     frame = Frame(height=340)
@@ -580,16 +579,16 @@ def calibration_chart(name: str, heading: str, bins: Sequence[CalibrationBin], *
 # Plots in rows: shaded matrices, stacked bars, dots with intervals.
 
 STRONG = 0.62
-"""From this share on a heat map's figures take the other ink: in both schemes the contrast is 4.5 there, either way."""
+"""Share above which the numbers in a heat map change their colour; at this share both have a contrast of 4.5."""
 
 
 FAINT = 0.005
-"""Small cells with less stay empty: a matrix of noughts hides what matters."""
+"""Minimum share that is shown in small cells, since many zeros would hide other numbers."""
 
 
 @dataclass(frozen=True)
 class Stack:
-    """A stacked bar: a name and the size of every part."""
+    """A stacked bar with a name and the size of each part."""
 
     name: str
     parts: Sequence[float]
@@ -598,7 +597,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class DotRow:
-    """A row of a dot plot: a name and a figure of every kind."""
+    """A row of a dot plot: a name and one number of each kind."""
 
     name: str
     figures: Sequence[Quantity]
@@ -618,8 +617,8 @@ def heat_map(
     notes: Callable[[int, int], str] | None = None,
     legend: tuple[tuple[str, str], ...] = (),
 ) -> Plot:
-    """Shaded cells, each with its figure where there is room; NaN is an empty cell."""
-    # The side of a cell, and the room for names; names of columns are turned where they do not fit.
+    """Draw a matrix of shaded cells with their numbers if there is room; cells with NaN are empty."""
+    # The side of a cell, and the room for names; names of columns are turned if they do not fit
     side = max(13.0, min(64.0, 300.0 / max(len(columns), 1)))
     left = 20 + min(max(map(len, rows), default=1), 14) * LETTER
     longest = max(map(len, columns), default=1)
@@ -638,29 +637,27 @@ def heat_map(
         marks.append(text(left - 6, top + side * m + side / 2 + 4, fit_words(row, 14 * LETTER), anchor="end"))
         for n, column in enumerate(columns):
             note = f"{row} → {column}" if notes is None else notes(m, n)
-            marks.append(_cell(left + side * n, top + side * m, values[m][n], side=side, note=note, show=show))
-    # Turned names lean out to the right of the last column.
+            value, x, y = values[m][n], left + side * n, top + side * m
+            box = {"x": x + 0.75, "y": y + 0.75, "width": side - 1.5, "height": side - 1.5, "rx": 2}
+            if not math.isfinite(value):
+                marks.append(tag("g", tooltip(f"{note}: not known"), tag("rect", **box, class_="empty")))
+                continue
+            shade = min(max(value, 0.0), 1.0)
+            cell = [tag("rect", **box, class_="cell"), tag("rect", **box, class_="heat", fill_opacity=shade)]
+            if side >= 26 and (side >= 38 or shade >= FAINT):
+                figure, size = (show(value), 12.0) if side >= 38 else (f"{100 * value:.0f}", 9.5)
+                ink = "on-strong" if shade >= STRONG else "on-pale"
+                cell.append(text(x + side / 2, y + side / 2 + 4, figure, class_=ink, font_size=size))
+            marks.append(tag("g", tooltip(f"{note}: {show(value)}"), *cell))
+    # Turned names extend to the right of the last column
     slant = max(min(len(columns[-1]), 14) * LETTER * 0.72 - side / 2, 4) + 6 if turned else 4
-    size = (left + side * len(columns) + slant, top + side * len(rows) + 4)
     spoken = description or f"{heading}: {pluralise(len(rows), 'row')} by {pluralise(len(columns), 'column')}."
-    return finish_plot(name, heading, spoken, marks, size=size, legend=legend)
-
-
-def _cell(x: float, y: float, value: float, *, side: float, note: str, show: Callable[[float], str]) -> Markup:
-    box = {"x": x + 0.75, "y": y + 0.75, "width": side - 1.5, "height": side - 1.5, "rx": 2}
-    if not math.isfinite(value):
-        return tag("g", tooltip(f"{note}: not known"), tag("rect", **box, class_="empty"))
-    shade = min(max(value, 0.0), 1.0)
-    marks = [tag("rect", **box, class_="cell"), tag("rect", **box, class_="heat", fill_opacity=shade)]
-    if side >= 26 and (side >= 38 or shade >= FAINT):
-        figure, size = (show(value), 12.0) if side >= 38 else (f"{100 * value:.0f}", 9.5)
-        ink = "on-strong" if shade >= STRONG else "on-pale"
-        marks.append(text(x + side / 2, y + side / 2 + 4, figure, class_=ink, font_size=size))
-    return tag("g", tooltip(f"{note}: {show(value)}"), *marks)
+    whole = (left + side * len(columns) + slant, top + side * len(rows) + 4)
+    return finish_plot(name, heading, spoken, marks, size=whole, legend=legend)
 
 
 def stacked_bars(name: str, heading: str, stacks: Sequence[Stack], parts: Sequence[str], *, x: str) -> Plot:
-    """Horizontal bars, one per name, of shares that add up; parts differ by colour and by a stripe of the legend."""
+    """Draw horizontal stacked bars, one per name, whose parts differ by colour."""
     longest = max((len(one.name) for one in stacks), default=4)
     frame = Frame(width=1.4 * WIDTH, height=54 + 24 * len(stacks), left=22 + min(longest, 22) * LETTER, top=6)
     across = frame.across(0, (max((sum(one.parts) for one in stacks), default=1.0) or 1.0) * 1.02)
@@ -684,7 +681,7 @@ def stacked_bars(name: str, heading: str, stacks: Sequence[Stack], parts: Sequen
 
 
 SHAPES = (("c1", "dot"), ("c6", "diamond"), ("c3", "ring"))
-"""The marks of a dot plot, by kind."""
+"""Colour and shape of the marks in a dot plot, by kind."""
 
 
 def dot_plot(
@@ -697,7 +694,7 @@ def dot_plot(
     show: Callable[[float], str] = format_percent,
     from_zero: bool = False,
 ) -> Plot:
-    """Draw figures with intervals, one line each, in the given order; kinds differ in shape and colour."""
+    """Draw numbers with intervals, one line per row; kinds differ in shape and colour."""
     longest = max((len(row.name) for row in rows), default=4)
     frame = Frame(height=54 + 26 * len(rows), left=16 + min(longest, 24) * LETTER, right=50, top=6)
     figures = [end for row in rows for one in row.figures for end in (one.value, one.low, one.high)]

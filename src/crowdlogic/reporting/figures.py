@@ -1,7 +1,7 @@
-"""The plots of a report as files: SVG always, PNG where a browser is at hand to draw them.
+"""Write the plots of a report to files: as SVG, and also as PNG if Chromium is installed.
 
-A figure file is complete: its title, its legend and its colours are in it. No converter is a dependency; a Chromium
-that is installed anyway draws all pictures in one go, without a window and without a network.
+Each file contains the title, the legend and the colours. An installed Chromium draws all PNG files at once, without a
+window and without network access; there is no other dependency.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ OPTIONS = (
 )  # fmt: skip
 
 PATIENCE = 300
-"""Seconds that the browser may take for all pictures."""
+"""Time limit for the browser in seconds."""
 
 SHARPNESS = 2
-"""Pixels of a PNG per unit of its plot."""
+"""Number of pixels of a PNG per unit of the plot."""
 
 TOP, LINE = 30, 20
-"""Room for the title, and for a line of the legend."""
+"""Height of the title, and of a line of the legend."""
 
 DRAWING = """
 (async () => {
@@ -90,8 +90,8 @@ def write_figures(report: Report, folder: str | Path, *, png: bool = True) -> Wr
 
     Args:
         report: The report.
-        folder: Where to; made when it is not there.
-        png: Whether to write PNG files, too, where that is possible.
+        folder: Output folder, which is created if needed.
+        png: Whether to write PNG files as well, if possible.
     """
     return write_plots(draw_plots(report), folder, png=png)
 
@@ -104,29 +104,38 @@ def draw_plots(report: Report) -> list[Plot]:
 
 
 def write_plots(plots: Iterable[Plot], folder: str | Path, *, png: bool = True) -> WrittenFigures:
-    """Write plots into a folder, which is made when it is not there."""
+    """Write plots into a folder, which is created if needed."""
     home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
     pictures = {plot.name: standalone_svg(plot) for plot in plots}
-    svg = tuple(_write(home / f"{name}.svg", picture.encode()) for name, picture in pictures.items())
+    files = {home / f"{name}.svg": picture.encode() for name, picture in pictures.items()}
+    missing = None if png else "PNG was not requested."
     try:
         drawn = draw_png(pictures) if png and pictures else {}
     except DrawingError as problem:
-        return WrittenFigures(svg=svg, png=(), missing=str(problem))
-    files = tuple(_write(home / f"{name}.png", data) for name, data in drawn.items())
-    return WrittenFigures(svg=svg, png=files, missing=None if png else "PNG was not requested.")
-
-
-def _write(path: Path, data: bytes) -> Path:
-    write_bytes(path, data)
-    return path
+        drawn, missing = {}, str(problem)
+    files |= {home / f"{name}.png": data for name, data in drawn.items()}
+    for path, data in files.items():
+        write_bytes(path, data)
+    svg, made = (tuple(path for path in files if path.suffix == suffix) for suffix in (".svg", ".png"))
+    return WrittenFigures(svg=svg, png=made, missing=missing)
 
 
 def standalone_svg(plot: Plot, scheme: dict[str, str] | None = None) -> str:
-    """Return a plot as an SVG document with its title, its legend and its colours in it."""
+    """Return a plot as an SVG document that contains its title, legend and colours."""
     colours = LIGHT if scheme is None else scheme
     width = max(plot.size[0], 14 + 7.6 * min(len(plot.title), 60))
-    rows = _legend_rows(plot.legend, width)
+    # The legend broken into rows of (position, class, words)
+    rows: list[list[tuple[float, str, str]]] = []
+    x = width
+    for kind, words in plot.legend:
+        shown = words[:40]
+        wide = 40 + len(shown) * LETTER
+        if x + wide > width:
+            rows.append([])
+            x = 14.0
+        rows[-1].append((x, kind, shown))
+        x += wide
     height = TOP + plot.size[1] + LINE * len(rows) + 8
     inside = [
         tag("style", Markup(resolve_variables(plot_css(), colours))),  # noqa: S704 (our own style sheet)
@@ -152,23 +161,8 @@ def standalone_svg(plot: Plot, scheme: dict[str, str] | None = None) -> str:
     )
 
 
-def _legend_rows(legend: tuple[tuple[str, str], ...], width: float) -> list[list[tuple[float, str, str]]]:
-    """Return the legend broken into rows: (where it begins, class, words)."""
-    rows: list[list[tuple[float, str, str]]] = []
-    x = width
-    for kind, words in legend:
-        shown = words[:40]
-        wide = 40 + len(shown) * LETTER
-        if x + wide > width:
-            rows.append([])
-            x = 14.0
-        rows[-1].append((x, kind, shown))
-        x += wide
-    return rows
-
-
 def _draw_key(x: float, y: float, kind: str) -> Markup:
-    """Return the mark of a legend; its class names colour and shape, of a line also the place of its dashes (d2)."""
+    """Draw the mark of a legend. Its class contains the colour and the shape, for lines also the dash pattern (d2)."""
     colour, shape, dashes = (*kind.split(), "", "")[:3]
     if shape in ("dot", "ring", "diamond"):
         return draw_mark(shape, x + 9, y, colour)
@@ -184,42 +178,34 @@ class DrawingError(CrowdLogicError, RuntimeError):
 
 
 def draw_png(pictures: Mapping[str, str]) -> dict[str, bytes]:
-    """Return PNG of every picture, drawn by an installed Chromium.
+    """Return a PNG for each SVG document, drawn by an installed Chromium.
 
     Raises:
-        DrawingError: There is none, or it failed.
+        DrawingError: Chromium is not installed, or it failed.
     """
     browser = next((path for path in map(shutil.which, BROWSERS) if path), None)
     if browser is None:
         raise DrawingError("There are SVG files only: PNG needs Chromium, and none is installed.")
-    with tempfile.TemporaryDirectory(prefix="crowdlogic-figures-", ignore_cleanup_errors=True) as home:
-        page = Path(home) / "page.html"
-        page.write_text(_drawing_page(pictures), encoding="utf-8")
-        found = re.search(r'<pre id="drawn">(\{[^<]*\})</pre>', _run(browser, page, Path(home) / "profile"))
-    if found is None:
-        raise DrawingError("There are SVG files only: Chromium is installed but did not draw them as PNG.")
-    return {name: base64.b64decode(data) for name, data in json.loads(found[1]).items()}
-
-
-def _drawing_page(pictures: Mapping[str, str]) -> str:
-    script = DRAWING.replace("SHARPNESS", str(SHARPNESS))
-    data = embed_json(dict(pictures))
-    return (
+    script, data = DRAWING.replace("SHARPNESS", str(SHARPNESS)), embed_json(dict(pictures))
+    content = (
         "<!doctype html><meta charset=utf-8>"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
         "style-src 'unsafe-inline'; img-src data:\">"
         f'<pre id="drawn"></pre><script type="application/json" id="data">{data}</script><script>{script}</script>'
     )
-
-
-def _run(browser: str, page: Path, profile: Path) -> str:
-    # Chromium refuses to run as root inside its own sandbox; the page holds nothing but our pictures.
+    # Chromium refuses to run as root in its sandbox, which is not needed here: the page contains only our plots
     root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    command = [browser, *OPTIONS, *root, f"--user-data-dir={profile}", page.as_uri()]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)  # noqa: S603 (no shell, no data)
-    except (OSError, subprocess.TimeoutExpired) as problem:
-        raise DrawingError(
-            f"There are SVG files only: Chromium did not draw them ({type(problem).__name__})."
-        ) from problem
-    return done.stdout.decode("utf-8", "replace")
+    with tempfile.TemporaryDirectory(prefix="crowdlogic-figures-", ignore_cleanup_errors=True) as home:
+        page = Path(home) / "page.html"
+        page.write_text(content, encoding="utf-8")
+        command = [browser, *OPTIONS, *root, f"--user-data-dir={Path(home) / 'profile'}", page.as_uri()]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)  # noqa: S603 (no shell, no data)
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise DrawingError(
+                f"There are SVG files only: Chromium did not draw them ({type(problem).__name__})."
+            ) from problem
+    found = re.search(r'<pre id="drawn">(\{[^<]*\})</pre>', done.stdout.decode("utf-8", "replace"))
+    if found is None:
+        raise DrawingError("There are SVG files only: Chromium is installed but did not draw them as PNG.")
+    return {name: base64.b64decode(data) for name, data in json.loads(found[1]).items()}

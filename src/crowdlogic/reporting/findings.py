@@ -1,9 +1,8 @@
-"""What the findings of every page are made of: sentences, numbers with intervals, histograms.
+"""Parts of the findings of all pages: sentences, numbers with intervals, histograms.
 
-Findings are everything that a report says, as plain frozen dataclasses; templates and plots show them and compute
-nothing. Numbers are Python's own, None where undefined. Names of items, annotators and classes are the text of the
-input, however hostile: templates and scripts escape it. Long tables are cut, with the full length beside them. Shares
-lie in [0, 1].
+The findings are the whole content of a report, as frozen dataclasses; templates and plots only display them. Numbers
+are Python numbers, or None if undefined; shares lie in [0, 1]. The names of items, annotators and classes are unchanged
+text from the input, which templates and scripts escape. Long tables are shortened, and their full length is stored.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from crowdlogic.numerics.logspace import credible_interval
 
 
 class TaskKind(StrEnum):
-    """What carries a label: a document, a token with a tag, or a token with a span tag (BIO)."""
+    """Kind of task: labels of documents, tags of tokens, or span tags of tokens (BIO)."""
 
     documents = "documents"
     tags = "tags"
@@ -29,7 +28,7 @@ class TaskKind(StrEnum):
 
 
 class Urgency(StrEnum):
-    """What a finding asks of the reader: to act, to look, or only to know."""
+    """What readers should do about a finding: act, take a look, or only know."""
 
     act = "act"
     look = "look"
@@ -41,13 +40,13 @@ class ReportFinding:
     """One finding as a sentence.
 
     Attributes:
-        text: The sentence, in plain words, with its figures.
-        severity: What it asks of the reader.
-        importance: What findings are sorted by, the largest first.
-        about: The annotator, item, rule or method it is about, by name; None when it is about all.
-        is_collective: Whether it covers those findings of the same page and severity that are about a single annotator;
-            the summary then leaves these out.
-        page: The name of the page that explains it; `make_report` fills it in.
+        text: The sentence, with its numbers.
+        severity: What readers should do about it.
+        importance: Sort key of findings, largest first.
+        about: Name of the annotator, item, rule or method that it is about; None if it is about all.
+        is_collective: Whether it summarises the findings about single annotators on the same page with the same
+            severity. The summary of the report then leaves those out.
+        page: Name of the page that explains it; set by `make_report`.
     """
 
     text: str
@@ -60,21 +59,21 @@ class ReportFinding:
 
 
 class PageFindings(Protocol):
-    """What a page says: a dataclass with, among others, the sentences of the page."""
+    """Protocol for the content of a page: a dataclass with the sentences of the page and other attributes."""
 
     @property
     def findings(self) -> tuple[ReportFinding, ...]:
-        """The sentences of the page, the most important first."""
+        """The sentences of the page, most important first."""
         ...
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What to know in one minute.
+    """The most important findings of a report.
 
     Attributes:
-        findings: The most important ones, those to act on first; every other one is on its page.
-        others: How many further findings ask to act or to look, page by page.
+        findings: The most important findings; those that require action come first.
+        others: Number of further findings that require action or a look, by page.
     """
 
     findings: tuple[ReportFinding, ...]
@@ -86,9 +85,9 @@ class Quantity:
     """A number with its interval.
 
     Attributes:
-        value: The number; None where it is undefined.
-        low: The lower end of its interval; None where there is none.
-        high: The upper end.
+        value: The number; None if it is undefined.
+        low: Lower end of its interval; None without an interval.
+        high: Upper end of its interval.
     """
 
     value: float | None
@@ -104,11 +103,11 @@ class CalibrationBin:
     Attributes:
         low: Lower end.
         high: Upper end.
-        n: How many units there are.
-        confidence: Their mean confidence; None without any.
-        accuracy: The share that is right; None without any.
-        accuracy_low: Lower end of its 95% interval.
-        accuracy_high: Upper end of it.
+        n: Number of units.
+        confidence: Mean confidence; None without units.
+        accuracy: Share of right answers; None without units.
+        accuracy_low: Lower end of the 95% interval of the accuracy.
+        accuracy_high: Upper end of the 95% interval of the accuracy.
     """
 
     low: float
@@ -142,7 +141,7 @@ def round_quantity(value: object, low: object = None, high: object = None) -> Qu
 
 
 def share_with_interval(right: float, n: float, level: float) -> Quantity:
-    """Return the share of `right` among `n` with its credible interval; undefined without any."""
+    """Return the share of `right` among `n` with its credible interval; undefined if n is 0."""
     if not n:
         return Quantity(None)
     low, high = credible_interval(np.array([right]), np.array([n], dtype=np.float64), level)
@@ -150,19 +149,19 @@ def share_with_interval(right: float, n: float, level: float) -> Quantity:
 
 
 def sort_by_importance(findings: Iterable[ReportFinding]) -> tuple[ReportFinding, ...]:
-    """Return the most important first; equally important ones stay in order."""
+    """Sort findings by importance; equally important ones keep their order."""
     return tuple(sorted(findings, key=lambda finding: -finding.importance))
 
 
 def share_histogram(shares: Floats, bins: int) -> Histogram:
-    """Return shares in equal bins over [0, 1]; a value on an edge belongs to the bin above it."""
+    """Count shares in equal bins over [0, 1]; a value on an edge belongs to the bin above it."""
     edges = np.arange(bins + 1) / bins
     bin_of = np.clip(np.searchsorted(edges, shares, side="right") - 1, 0, bins - 1)
     return Histogram(tuple(edges.tolist()), tuple(np.bincount(bin_of, minlength=bins).tolist()))
 
 
 def count_histogram(numbers: Ints, most: int) -> Histogram:
-    """Return how often each whole number occurs, from 0; the last bin holds `most` and all above."""
+    """Count each whole number from 0; the last bin counts `most` and all larger numbers."""
     top = int(numbers.max(initial=0))
     counts = np.bincount(np.minimum(numbers, most), minlength=min(top, most) + 1)
     edges = [*range(len(counts)), max(top, 0) + 1]

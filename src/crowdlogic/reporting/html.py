@@ -1,8 +1,8 @@
-"""A report as one HTML file that needs nothing else, not even a network.
+"""Convert a report to a single HTML file that loads nothing else.
 
-Whatever comes from data is escaped: templates escape by themselves, data for the script is in an inert block with
-its angle brackets written as escapes, and the script only ever sets text. A content security policy allows the file's
-own scripts and style, by their hashes, and nothing else.
+All text from data is escaped: templates escape automatically, the data for scripts are JSON with escaped angle
+brackets, and scripts insert data as text only. A content security policy only allows the scripts and the style sheet of
+the file, by their hashes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ from jinja2 import DictLoader, Environment, PackageLoader, PrefixLoader, StrictU
 from markupsafe import Markup, escape
 
 from crowdlogic.reporting.charts import (
-    DARK,
-    LIGHT,
     LONGEST,
-    css_variables,
+    colour_schemes,
     embed_json,
     format_number,
     format_percent,
@@ -38,7 +36,7 @@ from crowdlogic.reporting.findings import Quantity, TaskKind
 from crowdlogic.reporting.page import Highlights, Page, load_pages
 from crowdlogic.reporting.report import Report
 
-# Words of the field that a report cannot do without, each with a short explanation, shown on hover or tap.
+# Technical terms with short explanations, which are shown when readers hover over or tap a term.
 
 GLOSSARY = {
     "Krippendorff's alpha": "How far annotators agree: 0 is what guessing would give, 1 is full agreement.",
@@ -60,13 +58,13 @@ GLOSSARY = {
     "confusion matrices": "Tables of which label an annotator gave where another was true.",
     "anchors": "Items whose true label is known and given along.",
 }
-"""Term -> explanation. Where one term holds another, the longer one comes first."""
+"""Explanations by term. If a term contains another one, the longer term comes first."""
 
 TERMS = re.compile("|".join(rf"\b{re.escape(term)}\b" for term in sorted(GLOSSARY, key=len, reverse=True)))
 
 
 def gloss(text: str) -> Markup:
-    """Return text as HTML, in which the first occurrence of each term carries its explanation."""
+    """Return text as HTML with an explanation at the first occurrence of each term."""
     parts, at, seen = [], 0, set[str]()
     for found in TERMS.finditer(text):
         term = found.group()
@@ -82,9 +80,9 @@ def gloss(text: str) -> Markup:
 TEMPLATE = "template.html.j2"
 """Name of a page's template below the page's name."""
 PAGE_SCRIPTS = "/* the scripts of the pages */"
-"""Where report.js takes in the scripts of the pages."""
+"""Placeholder in report.js for the scripts of the pages."""
 MARKERS = {"act": ("▲", "Act"), "look": ("◆", "Look"), "know": ("●", "Know")}
-"""A sign and a word for what a finding asks, so that nobody needs its colour."""
+"""Sign and word for each urgency, in addition to its colour."""
 
 
 def to_html(report: Report) -> str:
@@ -109,14 +107,14 @@ def to_html(report: Report) -> str:
 
 
 def collect_highlights(report: Report, pages: Mapping[str, Page[Any]]) -> Highlights:
-    """Return what all pages together contribute to the overview."""
+    """Return the contributions of all pages to the overview."""
     found = [page.highlight(report.pages[name], report.task) for name, page in pages.items()]
     tiles = [tile for one in found for tile in one.tiles]
     return Highlights(tiles, [plot for one in found for plot in one.plots])
 
 
 def content_policy(*, style: str, scripts: tuple[str, ...]) -> str:
-    """Return what the page may load and run: its own style and scripts, and pictures that it holds itself."""
+    """Return the content security policy, which allows the page's own style sheet, scripts and embedded images."""
     allowed = " ".join(_hash(script) for script in scripts)
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; img-src data:; "
@@ -125,19 +123,12 @@ def content_policy(*, style: str, scripts: tuple[str, ...]) -> str:
 
 
 def stylesheet() -> str:
-    """Return the style of the page: both colour schemes, that of the plots and its own."""
-    schemes = (
-        f":root {{ color-scheme: light; {css_variables(LIGHT)} }}\n"
-        "@media (prefers-color-scheme: dark) { "
-        f":root:not([data-theme=light]) {{ color-scheme: dark; {css_variables(DARK)} }} }}\n"
-        f":root[data-theme=dark] {{ color-scheme: dark; {css_variables(DARK)} }}\n"
-        f"@media print {{ :root, :root[data-theme] {{ color-scheme: light; {css_variables(LIGHT)} }} }}\n"
-    )
-    return schemes + plot_css() + _read("report.css")
+    """Return the style sheet of the page, with both colour schemes and the style of the plots."""
+    return colour_schemes() + plot_css() + _read("report.css")
 
 
 def page_script(pages: Mapping[str, Page[Any]]) -> str:
-    """Return the script of the report, with those of its pages, each in a block of its own with the page's data."""
+    """Return the script of the report. The script of each page is in a separate block, with the data of the page."""
     sources = {name: beside_module(page.module, ".js") for name, page in pages.items()}
     blocks = [
         f"{{\nconst pageName = {name!r}, data = everyData[pageName];\n{source.read_text(encoding='utf-8')}}}\n"
@@ -148,7 +139,7 @@ def page_script(pages: Mapping[str, Page[Any]]) -> str:
 
 
 def beside_module(module: str, suffix: str) -> Path:
-    """Return the file next to a module that has its name and this suffix."""
+    """Return the path of the file next to a module with the same name and the given suffix."""
     return Path(str(import_module(module).__file__)).with_name(module.rpartition(".")[2] + suffix)
 
 
@@ -163,7 +154,7 @@ def _read(name: str) -> str:
 
 @cache
 def _environment(pages: tuple[tuple[str, str], ...]) -> Environment:
-    """Return the templates: report/... for the frame, and <page>/template.html.j2 for each page (name, module)."""
+    """Return the templates: report/... for the report, and <page>/template.html.j2 for each page (name, module)."""
     sources = {name: beside_module(module, ".html.j2").read_text(encoding="utf-8") for name, module in pages}
     loaders = {name: DictLoader({"template.html.j2": source}) for name, source in sources.items()}
     environment = Environment(
@@ -173,7 +164,7 @@ def _environment(pages: tuple[tuple[str, str], ...]) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Text from data is cut, with control characters shown; the templates escape it.
+    # Filters for text from data shorten it and make control characters visible; templates escape it
     environment.filters |= {
         "share": show_share,
         "number": show_number,
@@ -199,13 +190,13 @@ def show_number(value: float | None, digits: int = 0) -> str:
 
 
 def show_interval(figure: Quantity) -> str:
-    """Return the interval of a figure in percent; empty where there is none."""
+    """Return an interval in percent; empty without an interval."""
     low, high = figure.low, figure.high
     return "" if low is None or high is None else format_range(low, high)
 
 
 def draw_ruler(figure: Quantity) -> object:
-    """Return a figure and its interval on a line from 0 to 1: the small picture in a table's cell."""
+    """Draw a share and its interval on a line from 0 to 1, for a cell of a table."""
     if figure.value is None:
         return ""
     low, high = (figure.value if end is None else end for end in (figure.low, figure.high))

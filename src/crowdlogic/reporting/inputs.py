@@ -1,6 +1,6 @@
-"""Inputs of a report, aligned to the same items, annotators and classes.
+"""Inputs of a report: labels, estimate, items and gold, aligned to common items, annotators and classes.
 
-A run keeps everything; a saved estimate has neither votes nor texts, so labels and items come beside it.
+A run contains all of them. A saved estimate contains neither labels nor texts, so these are given separately.
 
 Axes: i unit, j annotator, k class.
 """
@@ -28,19 +28,19 @@ from crowdlogic.store.runs import RunRecord
 from crowdlogic.truth.comparison import MethodResult
 
 VALUE_LENGTH = 200
-"""A setting's value is cut at this many characters: a table of transitions is one of them."""
+"""Maximum number of characters of a setting, since some settings are large tables."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReportInputs:
-    """Labels, beliefs and what else is known.
+    """Inputs of a report, over the same items, annotators and classes.
 
     Attributes:
         labels: The labels.
-        estimate: What is believed, over the same items, annotators and classes.
-        corpus: The items, likewise; None when they are not known.
-        gold: gold[i], UNKNOWN where it is not known; None without any.
-        record: The record of the run; None for an estimate alone.
+        estimate: The estimate of the true labels.
+        corpus: The items; None if they are not known.
+        gold: gold[i], UNKNOWN for units without gold; None if there is no gold.
+        record: The record of the run; None for an estimate.
     """
 
     labels: CrowdLabels
@@ -76,7 +76,7 @@ class ReportInputs:
 
     @property
     def settings(self) -> tuple[tuple[str, str], ...]:
-        """Options and inputs of a run as (dotted name, value); an estimate does not keep its options."""
+        """Options and inputs of a run as (dotted name, value); empty for an estimate."""
         if self.record is None:
             return ()
         parts = {"": self.record.config.get("method"), "inputs": self.record.config.get("inputs")}
@@ -84,11 +84,11 @@ class ReportInputs:
         return tuple((name, text[:VALUE_LENGTH]) for name, text in rows)
 
     def gold_name(self, i: int) -> str | None:
-        """Return the gold of unit i by name; None where it is not known."""
+        """Return the name of the gold class of unit i; None without gold."""
         return None if self.gold is None or self.gold[i] == UNKNOWN else self.class_names[self.gold[i]]
 
     def text(self, item: int) -> str | None:
-        """Return the text of a document; None where it is not known."""
+        """Return the text of a document; None if it is not known."""
         return None if self.corpus is None or self.corpus.texts is None else self.corpus.texts[item]
 
 
@@ -101,7 +101,7 @@ def _flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def inputs_from_run(record: RunRecord, gold: Answers | None = None) -> ReportInputs:
-    """Return the inputs of a report on a run, with its own gold unless another is given."""
+    """Return the inputs of a report on a run; the given gold replaces that of the run."""
     require_whole_labels(record.labels, "The report")
     inputs = ReportInputs(
         labels=record.labels, estimate=record.estimate, corpus=record.corpus, gold=record.corpus.gold, record=record
@@ -112,29 +112,46 @@ def inputs_from_run(record: RunRecord, gold: Answers | None = None) -> ReportInp
 def inputs_from_estimate(
     estimate: Estimate, labels: CrowdLabels, corpus: Corpus | None = None, gold: Answers | None = None
 ) -> ReportInputs:
-    """Return the inputs of a report on an estimate and the labels that it was made from.
+    """Return the inputs of a report on an estimate and the labels from which it was computed.
 
     Args:
-        estimate: What is believed.
-        labels: The labels that it was made from, in any order.
-        corpus: The items; their gold is used unless another is given.
+        estimate: The estimate.
+        labels: Its labels, in any order.
+        corpus: The items. Their gold is used unless `gold` is given.
         gold: The truth of some items.
     """
     require_whole_labels(labels, "The report")
     if labels.is_sequential != (estimate.offsets is not None):
         kinds = ("sentences", "documents") if labels.is_sequential else ("documents", "sentences")
-        raise DataError(f"The labels are of {kinds[0]} and the estimate is of {kinds[1]}. Give what it was made from.")
+        raise DataError(
+            f"labels: expected labels of {kinds[1]}, like the estimate, found labels of {kinds[0]}. Pass the labels "
+            f"from which the estimate was computed."
+        )
     has_labels = np.zeros(len(labels.items), dtype=bool)
     has_labels[labels.item_of_unit[labels.unit]] = True
     unknown = np.flatnonzero((find(labels.items, estimate.items) < 0) & has_labels)
     if len(unknown):
         raise DataError(
-            f"Item {labels.items[int(unknown[0])]!r} has labels and is not in the estimate ({len(unknown):,} such "
-            f"items). Give the labels that it was made from."
+            f"Item {labels.items[int(unknown[0])]!r} has labels but is not in the estimate ({len(unknown):,} such "
+            f"items). Pass the labels from which the estimate was computed."
         )
     whole = Corpus(estimate.items, offsets=estimate.offsets)
     placed, _ = align(labels.with_classes(_extend_classes(estimate.classes, labels.classes)), whole)
-    placed = _align_annotators(placed, estimate)
+
+    # The annotators in the order of the estimate
+    where = find(as_text(placed.annotators), as_text(estimate.annotators))
+    if (where < 0).any():
+        name = placed.annotators[int(np.flatnonzero(where < 0)[0])]
+        hint = did_you_mean(str(name), [str(other) for other in estimate.annotators])
+        raise DataError(
+            f"Annotator {name!r} is not in the estimate.{hint} Pass the labels from which the estimate was computed."
+        )
+    kind = None
+    if placed.kind is not None:
+        kinds = dict(zip(where.tolist(), placed.kind, strict=True))
+        kind = tuple(kinds.get(j, "") for j in range(len(estimate.annotators)))
+    placed = replace(placed, annotator=where[placed.annotator], annotators=estimate.annotators, kind=kind)
+
     known, classes = None if corpus is None else _align_items(corpus, estimate), placed.classes
     if known is not None and known.gold is not None:
         classes = _extend_classes(classes, known.classes)
@@ -149,40 +166,30 @@ def inputs_from_estimate(
 
 
 def _extend_classes(classes: Classes, more: Classes) -> Classes:
-    """Return the classes in their order, and after them further ones that are not among them, compared as text."""
+    """Append the classes of `more` that are not among `classes`, comparing them as text."""
     known = {str(name) for name in classes}
     return (*classes, *(name for name in more if str(name) not in known))
-
-
-def _align_annotators(labels: CrowdLabels, estimate: Estimate) -> CrowdLabels:
-    where = find(as_text(labels.annotators), as_text(estimate.annotators))
-    if (where < 0).any():
-        name = labels.annotators[int(np.flatnonzero(where < 0)[0])]
-        known = [str(other) for other in estimate.annotators]
-        raise DataError(
-            f"Annotator {name!r} is not in the estimate.{did_you_mean(str(name), known)} Give its own labels."
-        )
-    kind = None
-    if labels.kind is not None:
-        kinds = dict(zip(where.tolist(), labels.kind, strict=True))
-        kind = tuple(kinds.get(j, "") for j in range(len(estimate.annotators)))
-    return replace(labels, annotator=where[labels.annotator], annotators=estimate.annotators, kind=kind)
 
 
 def _align_items(corpus: Corpus, estimate: Estimate) -> Corpus:
     where = find(as_text(estimate.items), as_text(corpus.items))
     if (where < 0).any():
         missing = np.flatnonzero(where < 0)
-        raise DataError(f"Item {estimate.items[int(missing[0])]!r} is not among the items ({len(missing):,} such).")
+        raise DataError(
+            f"Item {estimate.items[int(missing[0])]!r} of the estimate is not among the items ({len(missing):,} such "
+            f"items). Pass all items."
+        )
     placed = corpus.take_items(where)
     lengths = (placed.offsets, estimate.offsets)
     if (lengths[0] is None) != (lengths[1] is None) or (lengths[0] is not None and (lengths[0] != lengths[1]).any()):
-        raise DataError("The items are not as long as those of the estimate. Give the items that it was made from.")
+        raise DataError(
+            "The numbers of tokens in the items and in the estimate differ. Pass the items of the estimate."
+        )
     return replace(placed, items=estimate.items)
 
 
 def extend_beliefs(estimate: Estimate, classes: Classes) -> Estimate:
-    """Return the estimate over further classes, with belief 0 in them; its own classes come first."""
+    """Append classes to an estimate, with belief 0 in the new ones."""
     more = len(classes) - len(estimate.classes)
     if not more:
         return estimate
@@ -191,7 +198,7 @@ def extend_beliefs(estimate: Estimate, classes: Classes) -> Estimate:
 
 
 def _with_gold(inputs: ReportInputs, gold: Answers | None) -> ReportInputs:
-    """Return the inputs with gold from a file."""
+    """Replace the gold in the inputs, if gold is given."""
     if gold is None:
         return inputs
     classes = _extend_classes(inputs.labels.classes, gold.classes)
@@ -205,39 +212,37 @@ def _with_gold(inputs: ReportInputs, gold: Answers | None) -> ReportInputs:
 
 
 def gold_codes(gold: Answers, estimate: Estimate, classes: Classes) -> Ints:
-    """Return gold[i] over the units of an estimate, as codes among the classes; UNKNOWN where it is not known."""
+    """Return gold[i] for the units of an estimate, as codes of the classes; UNKNOWN without gold."""
     answers = answers_from_estimate(estimate, "the report")
-    # Names are compared as text, so that item 1 of a file is item "1" of the estimate.
+    # Names are compared as text, so that item 1 of a file is item "1" of the estimate
     given, wanted = (replace(one, items=as_text(one.items), beliefs=None) for one in (gold, answers))
     pair = align_answers(given, wanted)
     position = {str(name): k for k, name in enumerate(classes)}
     code = np.array([*(position[str(name)] for name in pair.classes), UNKNOWN], dtype=np.int32)
-    return code[pair.predicted]  # no answer, -1, is the last one
+    return code[pair.predicted]  # the code -1, no answer, selects the last entry
 
 
 Explain = Callable[[Ints], Sequence[UnitEvidence | None]]
-"""The evidence for each of some units, None where there is none. A report calls it once, with all units it shows."""
+"""Function that returns the evidence for each of some units, or None. A report calls it once, with all units."""
 
 
 def explain_nothing(units: Ints) -> list[UnitEvidence | None]:
-    """No evidence."""
+    """Return no evidence for any unit."""
     return [None] * len(units)
 
-
-# What the pages of one report are computed from.
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportLimits:
-    """How long the tables of a report may be; what is left out is counted.
+    """Maximum lengths of the tables and texts in a report.
 
     Attributes:
-        items: Items in doubt, and likely mistakes in the gold.
-        annotators: Rows of annotators.
-        rules: Rows of rules.
-        text: Characters of a text.
+        items: Maximum number of doubtful items, and of items whose gold is probably wrong.
+        annotators: Maximum number of annotators.
+        rules: Maximum number of rules.
+        text: Maximum number of characters of a text.
     """
 
     items: int = 500
@@ -248,19 +253,19 @@ class ReportLimits:
     def __post_init__(self) -> None:
         for name, least in (("items", 0), ("annotators", 0), ("rules", 0), ("text", 1)):
             if getattr(self, name) < least:
-                raise OptionError(f"{name}: {getattr(self, name)} is not valid. Give {least} or more.")
+                raise OptionError(f"{name} must be at least {least}, got {getattr(self, name)}.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Context:
-    """What the pages of one report are computed from.
+    """Data from which the pages of a report are computed.
 
     Attributes:
-        inputs: Labels, beliefs, items, gold and run.
-        limits: How long tables may be.
+        inputs: Labels, estimate, items, gold and run.
+        limits: Maximum lengths of tables.
         compared: Results of other methods on the same labels.
         seed: Random seed of bootstrap intervals.
-        evidence: Why units got their answers, by unit, for those that some page shows.
+        evidence: Evidence for the answers, by unit, for units that are shown on a page.
     """
 
     inputs: ReportInputs
@@ -271,16 +276,13 @@ class Context:
     _results: dict[Callable[[Any], Any], Any] = field(default_factory=dict, repr=False)
 
     def once(self, compute: Callable[[Context], T]) -> T:
-        """Return the result of a function of this context, computed on first use: for what several pages need."""
+        """Return the result of a function of this context. It is cached, because several pages may need it."""
         if compute not in self._results:
             self._results[compute] = compute(self)
         return cast("T", self._results[compute])
 
 
-# The verdicts on annotators, which several pages need.
-
-
 def annotator_verdicts(context: Context) -> AnnotatorVerdicts:
-    """Judge every annotator, mistakes in spans by gold where there is any; `context.once(annotator_verdicts)`."""
+    """Judge every annotator. Use `context.once(annotator_verdicts)`, because several pages need the verdicts."""
     inputs = context.inputs
     return judge_annotators(inputs.labels, inputs.estimate, gold=inputs.gold if inputs.known.any() else None)

@@ -1,11 +1,11 @@
-"""The contract of a page.
+"""Definition of a page of the report.
 
-A page is a module with an entry in `crowdlogic.registry.PAGES` that names its `Page`. The module holds what the page
-says (frozen dataclasses with `findings`), the function that computes it from a Context, and the one that draws its
-plots. Beside the module lie files with its name: the template (`rules.html.j2`; given report, found, plots, data, units
-and highlights) and, where needed, a script (`labels.js`; it runs inside the report's script, with its data as `data`).
+A page is a module with an entry in `crowdlogic.registry.PAGES` that names its `Page`. The module contains the findings
+of the page (frozen dataclasses with the attribute `findings`), a function that computes them from a Context, and a
+function that draws the plots. Next to the module are its template, such as `rules.html.j2`, which can use the variables
+report, found, plots, data, units and highlights, and optionally a script, such as `labels.js`, which can use `data`.
 
-Order, navigation, JSON and figure files come from the registry.
+The order of the pages, the navigation, the JSON and the files of the figures are derived from the registry.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ F = TypeVar("F", bound=PageFindings)
 
 @dataclass(frozen=True, kw_only=True)
 class Tile:
-    """A large figure on the overview: the figure, what it counts, and a remark."""
+    """A large number on the overview, with the name of what it counts and a remark."""
 
     figure: str
     name: str
@@ -36,25 +36,10 @@ class Tile:
 
 @dataclass(frozen=True)
 class Highlights:
-    """Contribution of a page to the overview: large figures and plots with unique names."""
+    """Contribution of a page to the overview: large numbers, and plots with unique names."""
 
     tiles: Sequence[Tile] = ()
     plots: Sequence[Plot] = ()
-
-
-def needs_no_evidence(context: Context) -> Ints:  # noqa: ARG001 (the signature is the contract's)
-    """No units."""
-    return np.zeros(0, dtype=np.int64)
-
-
-def no_highlights(found: Any, task: TaskKind) -> Highlights:  # noqa: ARG001
-    """Nothing for the overview."""
-    return Highlights()
-
-
-def no_data(found: Any) -> Mapping[str, Any]:  # noqa: ARG001
-    """No data for a script."""
-    return {}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,22 +47,22 @@ class Page(Generic[F]):
     """One page of a report.
 
     Attributes:
-        title: Its title, also in the navigation.
-        module: The page's module; its template and, if any, its script lie beside it (rules.html.j2, labels.js).
-        compute: Its findings; None where there is nothing to say, and then the page is left out.
-        draw: Its plots, in named groups for the template.
-        evidence_units: The units whose evidence it shows; `Context.evidence` has it when `compute` is called.
-        highlight: What it contributes to the overview.
-        script_data: Data for its script, as JSON can hold it.
+        title: Title of the page, which is also shown in the navigation.
+        module: Name of the page's module.
+        compute: Function that returns its findings, or None to leave the page out.
+        draw: Function that returns its plots, in named groups for the template.
+        evidence_units: Function that returns the units whose evidence it shows, in `Context.evidence`.
+        highlight: Function that returns its contribution to the overview.
+        script_data: Function that returns the data of its script, which must be convertible to JSON.
     """
 
     title: str
     module: str
     compute: Callable[[Context], F | None]
     draw: Callable[[F, TaskKind], Mapping[str, Sequence[Plot]]]
-    evidence_units: Callable[[Context], Ints] = needs_no_evidence
-    highlight: Callable[[F, TaskKind], Highlights] = no_highlights
-    script_data: Callable[[F], Mapping[str, Any]] = no_data
+    evidence_units: Callable[[Context], Ints] = lambda _: np.zeros(0, dtype=np.int64)
+    highlight: Callable[[F, TaskKind], Highlights] = lambda *_: Highlights()
+    script_data: Callable[[F], Mapping[str, Any]] = lambda _: {}
 
 
 def load_pages() -> dict[str, Page[Any]]:

@@ -1,4 +1,4 @@
-"""From labels, beliefs and a run to a Report, and from a Report to JSON."""
+"""Compute all pages of a report and its summary, and convert a report to JSON."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from crowdlogic.reporting.page import load_pages
 from crowdlogic.truth.comparison import MethodResult
 
 SUMMARY_LENGTH = 8
-"""Sentences of the summary."""
+"""Maximum number of sentences in the summary."""
 MOST_ABOUT_ONE = 2
-"""Maximum number of findings of a page about single annotators, rules or methods; the others are on their pages."""
+"""Maximum number of findings about single annotators, rules or methods per page in the summary."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Report:
-    """Everything that a report says.
+    """Content of a report.
 
     Attributes:
-        title: What the report is of: the name of the folder of the run or estimate.
-        subject: The method and the size of the data, in a phrase.
-        made: When it was made, as ISO 8601.
-        version: Of crowdlogic.
+        title: Title, such as the name of the folder of the run.
+        subject: Method and size of the data.
+        made: Time of creation as ISO 8601.
+        version: Version of crowdlogic.
         task: Documents, tags or spans.
-        classes: The names of the classes.
+        classes: Names of the classes.
         summary: The most important findings.
-        pages: The findings of every page that has any, by the page's name, in order.
+        pages: Findings by page, in order, for pages with findings.
     """
 
     title: str
@@ -66,17 +66,17 @@ def make_report(
     """Compute every page of a report.
 
     Args:
-        inputs: Labels, beliefs, items, gold and run.
-        title: The title of the report.
-        made_at: When it is made, as ISO 8601.
-        explain: Gives the evidence of units; called once, with all units that are shown with evidence.
+        inputs: Labels, estimate, items, gold and run.
+        title: Title of the report.
+        made_at: Time of creation as ISO 8601.
+        explain: Function that returns the evidence of units; called once, with all units that are shown.
         compared: Results of other methods on the same labels.
-        limits: How long tables may be.
+        limits: Maximum lengths of tables.
         seed: Random seed of bootstrap intervals.
     """
     pages = load_pages()
     context = Context(inputs=inputs, limits=limits or ReportLimits(), compared=compared, seed=seed)
-    # The evidence of every unit that some page asks for, from one call of `explain`
+    # The evidence of all units that pages show, from a single call of `explain`
     units = np.unique(np.concatenate([page.evidence_units(context) for page in pages.values()])).astype(np.int64)
     evidence = dict(zip(units.tolist(), explain(units), strict=True)) if len(units) else {}
     context = replace(context, evidence=evidence)
@@ -104,7 +104,7 @@ def make_report(
 
 
 def summarise(findings: Sequence[ReportFinding]) -> Summary:
-    """Return the most important findings, urgent ones first, with only a few about a single annotator or rule."""
+    """Select the most important findings, with only a few about single annotators or rules; urgent ones come first."""
     ordered = sort_by_importance(findings)
     chosen: list[ReportFinding] = []
     for finding in ordered:
@@ -120,18 +120,18 @@ def summarise(findings: Sequence[ReportFinding]) -> Summary:
 
 
 def _is_covered(finding: ReportFinding, chosen: Sequence[ReportFinding]) -> bool:
-    """Return whether a sentence about several annotators already says the same of this one."""
+    """Return whether a chosen finding about several annotators includes this one."""
     return finding.about is not None and any(
         one.is_collective and one.page == finding.page and one.severity == finding.severity for one in chosen
     )
 
 
 def to_json(report: Report) -> str:
-    """Return the report as one JSON object with a key for every page, null where it is left out; NaN is null, too."""
+    """Return the report as a JSON object with one key per page; pages that are left out and NaN are null."""
     fields = {name: value for name, value in vars(report).items() if name != "pages"}
     document = {**fields, **{name: report.pages.get(name) for name in PAGES}}
     try:
         return json.dumps(document, ensure_ascii=False, allow_nan=False, default=vars)
-    except ValueError:  # a number is not finite: replacing it takes a slower pass over everything
+    except ValueError:  # a number is not finite; replacing it requires a second, slower pass
         plain = json.loads(json.dumps(document, default=vars), parse_constant=lambda _: None)
         return json.dumps(plain, ensure_ascii=False, allow_nan=False)

@@ -543,7 +543,7 @@ def read_for_fit(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
 
 
 def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) -> str:
-    """Write the answers, with those below the minimum confidence in a second file; return a description of the files."""
+    """Write the answers, those below the minimum confidence to a second file; return a description of the files."""
     least, corpus = options.min_confidence, crowd.corpus
     form: dict[str, Any] = {"format": options.format, "spreadsheet_safe": options.spreadsheet_safe}
     if least is None:

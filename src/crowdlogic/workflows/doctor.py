@@ -491,7 +491,7 @@ def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) 
     words = None if given.wide else _attempt(lambda: suggest_columns(options.file, given.format, given.columns))
     if words:
         command = f"crowdlogic doctor {shlex.quote(options.file)} {words}"
-        guessed = (f"By what the columns hold, this may be it: {command}",)
+        guessed = (f"Judging by the contents of the columns, this may work: {command}",)
     found = _describe_with_other_options(options, format) or _describe_other_contents(options, format)
     if found is not None and not guessed:
         return replace(found, problem=problem)
@@ -503,7 +503,7 @@ def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) 
         title=format.title,
         contents=contents,
         problem=problem,
-        first=guessed or ("Correct what is named above, then run crowdlogic doctor again.",),
+        first=guessed or ("Correct the problem above, then run crowdlogic doctor again.",),
     )
 
 

@@ -34,7 +34,7 @@ from crowdlogic.store.runs import read_run
 from crowdlogic.workflows.inputs import InputOptions, ResultTable, percent
 
 UNNEEDED = ("annotator", "text")
-"""Roles of columns that are not needed for scores, but allowed, since users may pass the same options to all commands."""
+"""Roles of columns that scores do not need, but that users may name, since other commands use the same options."""
 
 SHARES = frozenset(
     {"coverage", "accuracy", "accuracy_all", "accuracy_ties_half", "macro_f1", "precision", "recall", "f1"}

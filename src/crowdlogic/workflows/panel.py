@@ -157,8 +157,9 @@ class PanelResult:
     def best_judge(self) -> tuple[str | None, float]:
         """Return the judge with most correct labels on gold, and the expected accuracy of a judge that is picked so.
 
-        The best of many judges on some items looks better than it is. Therefore the accuracy is cross-validated: a judge
-        is picked on four fifths of the gold items and scored on the others. An item without its label counts as wrong.
+        The best of many judges on some items looks better than it is. Therefore the accuracy is cross-validated:
+        a judge is picked on four fifths of the gold items and scored on the others; an item that it did not label
+        counts as wrong.
         """
         labels, size = self.labels, len(self.labels.annotators)
         units = np.flatnonzero(self.gold != UNKNOWN)

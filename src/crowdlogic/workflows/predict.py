@@ -192,8 +192,8 @@ def _read_items(options: PredictOptions, *, sequential: bool) -> tuple[Corpus, l
         )
     if read.is_sequential and not sequential:
         raise CorpusError(
-            f"{options.items}: expected items with one text each, because {options.run} was trained on documents, found "
-            f"tokenised sentences. Supply documents."
+            f"{options.items}: expected items with one text each, as in the training of {options.run}, found tokenised "
+            f"sentences. Supply documents."
         )
     if not sequential or read.is_sequential:
         return read, notices

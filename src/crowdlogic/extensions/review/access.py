@@ -69,7 +69,13 @@ class Access:
             name, port = host, "80"
         if name.lower() in {*LOOPBACK, *self.hosts}:
             return name.lower() in self.hosts or port == str(self.port)
-        return self.accepts_addresses and _is_address(name)
+        if not self.accepts_addresses:
+            return False
+        try:
+            ipaddress.ip_address(name.strip("[]"))
+        except ValueError:
+            return False
+        return True
 
     def is_own_origin(self, origin: str, host: str) -> bool:
         """Return whether an Origin header is that of the application's own page."""
@@ -81,14 +87,6 @@ class Access:
             return True
         kind, _, given = authorization.partition(" ")
         return kind.lower() == "bearer" and hmac.compare_digest(given.encode(), self.secret.encode())
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name.strip("[]"))
-    except ValueError:
-        return False
-    return True
 
 
 class Guard:
@@ -105,8 +103,18 @@ class Guard:
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
-        sending = _with_headers(send)
-        headers = _read_headers(scope)
+        # Repeated headers are joined, so that they match no expected value
+        headers: dict[str, str] = {}
+        for raw_name, raw_value in scope["headers"]:
+            name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                message = {**message, "headers": [*message.get("headers", []), *own]}
+            await send(message)
+
         problem = self._problem(scope["path"], headers)
         if problem is not None:
             if problem[0] == 401 and headers.get("authorization"):
@@ -121,7 +129,12 @@ class Guard:
         if body is None:
             await _refuse(sending, 413, f"A request may have at most {MAX_BODY:,} bytes.")
             return
-        await self.application(scope, _replay(body, receive), sending)
+        pending = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receiving() -> Message:
+            return pending.pop() if pending else await receive()
+
+        await self.application(scope, receiving, sending)
 
     def _problem(self, path: str, headers: dict[str, str]) -> tuple[int, str] | None:
         """Return the status and the reason of a rejection; None if the request is allowed."""
@@ -140,25 +153,6 @@ class Guard:
         return None
 
 
-def _read_headers(scope: Scope) -> dict[str, str]:
-    """Return the headers by name; repeated headers are joined, so that they match no expected value."""
-    found: dict[str, str] = {}
-    for raw_name, raw_value in scope["headers"]:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
-        found[name] = f"{found[name]}, {value}" if name in found else value
-    return found
-
-
-def _with_headers(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            own = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-            message = {**message, "headers": [*message.get("headers", []), *own]}
-        await send(message)
-
-    return sending
-
-
 async def _read_body(receive: Receive) -> bytes | None:
     """Read the whole body; None if it is too large."""
     parts: list[bytes] = []
@@ -173,16 +167,6 @@ async def _read_body(receive: Receive) -> bytes | None:
             return None
         if not message.get("more_body"):
             return b"".join(parts)
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return a receiver that replays the body and then passes on further messages."""
-    pending = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replaying() -> Message:
-        return pending.pop() if pending else await receive()
-
-    return replaying
 
 
 async def _refuse(send: Send, status: int, reason: str) -> None:

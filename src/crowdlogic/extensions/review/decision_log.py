@@ -117,7 +117,10 @@ class DecisionLog:
         with self._reading():
             self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             try:
-                self._check_version()
+                found = self._database.execute("PRAGMA user_version").fetchone()[0]
+                used = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+                if found != VERSION and (found or used):
+                    raise FormatError(f"{path}: expected a decision log of version {VERSION}, found {found}. {REMEDY}")
                 self._database.execute("PRAGMA journal_mode=WAL")
                 self._database.execute("PRAGMA synchronous=FULL")
                 self._database.executescript(TABLES)
@@ -136,7 +139,9 @@ class DecisionLog:
             if known is not None:
                 return known
             dated = replace(decision, made_at=decision.made_at or now())
-            number = self._database.execute(INSERT, _to_row(dated)[1:]).lastrowid or 0
+            values = {name: getattr(dated, name) for name in COLUMNS[1:]}
+            values |= {name: json.dumps(values[name], ensure_ascii=False) for name in ("before", "after")}
+            number = self._database.execute(INSERT, list(values.values())).lastrowid or 0
             return replace(dated, number=number)
 
     def find(self, request: str) -> Decision | None:
@@ -165,14 +170,16 @@ class DecisionLog:
             self._database.close()
 
     def _select(self, where: str, *values: Any) -> list[Decision]:
+        decisions = []
         with self._lock, self._reading():
-            return [_from_row(row) for row in self._database.execute(f"{SELECT} {where}", values)]
-
-    def _check_version(self) -> None:
-        found = self._database.execute("PRAGMA user_version").fetchone()[0]
-        used = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if found != VERSION and (found or used):
-            raise FormatError(f"{self.path}: not a decision log of version {VERSION}. {REMEDY}")
+            for row in self._database.execute(f"{SELECT} {where}", values):
+                found = dict(zip(COLUMNS, row, strict=True))
+                found["kind"], found["chosen"] = DecisionKind(found["kind"]), Choice(found["chosen"])
+                found["cause"] = None if found["cause"] is None else Cause(found["cause"])
+                found["settles"] = bool(found["settles"])
+                found["before"], found["after"] = json.loads(found["before"]), json.loads(found["after"])
+                decisions.append(Decision(**found))
+        return decisions
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -207,23 +214,3 @@ class DecisionLog:
 def now() -> str:
     """Return the current time in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _to_row(decision: Decision) -> list[Any]:
-    row = {name: getattr(decision, name) for name in COLUMNS}
-    return list((row | {name: json.dumps(row[name], ensure_ascii=False) for name in ("before", "after")}).values())
-
-
-def _from_row(row: tuple[Any, ...]) -> Decision:
-    found = dict(zip(COLUMNS, row, strict=True))
-    return Decision(
-        **found
-        | {
-            "kind": DecisionKind(found["kind"]),
-            "chosen": Choice(found["chosen"]),
-            "cause": None if found["cause"] is None else Cause(found["cause"]),
-            "settles": bool(found["settles"]),
-            "before": json.loads(found["before"]),
-            "after": json.loads(found["after"]),
-        }
-    )

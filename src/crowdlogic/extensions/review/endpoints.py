@@ -220,12 +220,7 @@ class Endpoints:
     def router(self) -> APIRouter:
         """Return a router with all endpoints under /api."""
         router = APIRouter(prefix="/api")
-        for method, path, endpoint, options in self._routes():
-            router.add_api_route(path, endpoint, methods=[method], **options)
-        return router
-
-    def _routes(self) -> Sequence[tuple[str, str, Any, dict[str, Any]]]:
-        return (
+        routes: Sequence[tuple[str, str, Any, dict[str, Any]]] = (
             ("GET", "/session", self.describe, {}),
             ("GET", "/progress", self.measure, {}),
             ("GET", "/annotators", self.list_annotators, {}),
@@ -242,6 +237,9 @@ class Endpoints:
             ("POST", "/exports", self.export, {}),
             ("GET", "/exports/{name}", self.download, {"response_class": FileResponse}),
         )
+        for method, path, endpoint, options in routes:
+            router.add_api_route(path, endpoint, methods=[method], **options)
+        return router
 
     def describe(self) -> SessionFacts:
         """Return a description of the review."""

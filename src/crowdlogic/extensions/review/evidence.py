@@ -96,13 +96,11 @@ class AnswerForm:
             raise DataError(
                 f"{pluralise(len(tags), 'tag')} for {pluralise(self.length(item), 'token')}. Give one for each token."
             )
-        return np.array([self._code(tag) for tag in tags], dtype=np.int32)
-
-    def _code(self, name: str) -> int:
-        if name not in self._codes:
-            hint = did_you_mean(name, self.class_names)
-            raise DataError(f"{name!r} is not a class.{hint} Choose one of {name_list(self.class_names)}.")
-        return self._codes[name]
+        unknown = next((tag for tag in tags if tag not in self._codes), None)
+        if unknown is not None:
+            hint = did_you_mean(unknown, self.class_names)
+            raise DataError(f"{unknown!r} is not a class.{hint} Choose one of {name_list(self.class_names)}.")
+        return np.array([self._codes[tag] for tag in tags], dtype=np.int32)
 
     def decode(self, codes: Ints) -> str | list[str]:
         """Return the answer for codes: a class, or the tags of a sentence; ? where there is no answer."""
@@ -126,42 +124,33 @@ class AnswerForm:
         if self.labels.offsets is None:
             raise DataError("Spans are only valid for sentences. Answer a document with its class.")
         size, ordered = self.length(item), sorted(spans, key=lambda span: int(span["start"]))
-        reached = 0
-        for span in ordered:
-            start, end = int(span["start"]), int(span["end"])
-            if not reached <= start < end <= size:
+        starts, ends, kinds = ([span[name] for span in ordered] for name in ("start", "end", "type"))
+        for before, start, end in zip([0, *ends], starts, ends, strict=False):
+            if not before <= start < end <= size:
                 raise DataError(
-                    f"The span {start} to {end} overlaps another, or does not fit {pluralise(size, 'token')}."
+                    f"The span {start} to {end} overlaps another, or does not fit {pluralise(size, 'token')}. Correct "
+                    f"its ends."
                 )
-            reached = end
-        return self._plain_tags(size, ordered) if self.tag_set is None else self._span_tags(size, ordered)
-
-    def _plain_tags(self, size: int, spans: Sequence[Mapping[str, Any]]) -> list[str]:
-        tags = [NOT_SEEN] * size
-        for span in spans:
-            tags[int(span["start"]) : int(span["end"])] = [str(span["type"])] * (int(span["end"]) - int(span["start"]))
-        if NOT_SEEN in tags:
-            raise DataError(f"Token {tags.index(NOT_SEEN) + 1} has no tag. Give every token a tag.")
-        return tags
-
-    def _span_tags(self, size: int, spans: Sequence[Mapping[str, Any]]) -> list[str]:
-        kinds = [self._type(str(span["type"])) for span in spans]
-        start, end = (np.array([int(span[name]) for span in spans], dtype=np.int64) for name in ("start", "end"))
-        tag_set = self.tag_set
-        if tag_set is None:
-            return []
-        codes = spans_to_tags(Spans(start, end, np.array(kinds, dtype=np.int64)), size, tag_set)
-        if len(self.spans(codes)) != len(spans):  # without an I- tag, a long span is split
-            tags = name_list(self.class_names)
-            raise DataError(f"These spans cannot be represented with the tags {tags}, one of which is missing.")
-        return list(self.decode(codes))
-
-    def _type(self, name: str) -> int:
-        if name not in self.types:
+        if self.tag_set is None:
+            tags = [NOT_SEEN] * size
+            for start, end, kind in zip(starts, ends, kinds, strict=True):
+                tags[start:end] = [str(kind)] * (end - start)
+            if NOT_SEEN in tags:
+                raise DataError(f"Token {tags.index(NOT_SEEN) + 1} has no tag. Give every token a tag.")
+            return tags
+        unknown = next((str(kind) for kind in kinds if kind not in self.types), None)
+        if unknown is not None:
+            hint = did_you_mean(unknown, self.types)
+            raise DataError(f"{unknown!r} is not a type.{hint} Choose one of {name_list(self.types)}.")
+        codes = [self.types.index(kind) for kind in kinds]
+        marked = Spans(*(np.array(column, dtype=np.int64) for column in (starts, ends, codes)))
+        found = spans_to_tags(marked, size, self.tag_set)
+        if len(self.spans(found)) != len(spans):  # without an I- tag, a long span is split
+            shown = name_list(self.class_names)
             raise DataError(
-                f"{name!r} is not a type.{did_you_mean(name, self.types)} Choose one of {name_list(self.types)}."
+                f"These spans cannot be represented, because the tags {shown} lack an I- tag. Mark shorter spans."
             )
-        return self.types.index(name)
+        return list(self.decode(found))
 
 
 MIN_BITS = 1e-3
@@ -358,7 +347,7 @@ def _unit(
     labels: CrowdLabels, estimate: Estimate, terms: Floats, *, unit: int, rows: slice, token: int
 ) -> UnitEvidence:
     beliefs, names = estimate.beliefs[unit], [str(name) for name in labels.classes]
-    is_known = bool(beliefs.max() == 1.0)
+    is_known = bool(beliefs.max() == 1.0)  # the truth was given
     ranked = np.argsort(-(terms.sum(axis=0) if is_known else beliefs), kind="stable")
     answer = int(beliefs.argmax())
     rival = int(next((k for k in ranked if k != answer), answer))

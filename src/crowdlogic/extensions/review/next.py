@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations_with_replacement
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -196,8 +197,7 @@ def marginal_gains(q: Floats, n: Ints, skills: Skills) -> Floats:
         n: n[i], the number of labels of each unit.
         skills: Skills of the annotators.
     """
-    accuracy = expected_accuracy_after(q, n, skills)
-    return concave_gains(accuracy)
+    return concave_gains(expected_accuracy_after(q, n, skills))
 
 
 def expected_accuracy_after(q: Floats, n: Ints, skills: Skills) -> Floats:
@@ -210,17 +210,13 @@ def expected_accuracy_after(q: Floats, n: Ints, skills: Skills) -> Floats:
         for d in range(1, depth + 1):
             outcome = outcome_probabilities(skills, int(labels), d)  # [c, k]
             for chunk in np.array_split(units, max(len(units) // CHUNK, 1)):
-                accuracy[chunk, d] = _expected_maximum(q[chunk], outcome)
+                # The sum over c of max_k q[i, k] outcome[c, k], class by class to save memory
+                best = q[chunk, None, 0] * outcome[None, :, 0]
+                for k in range(1, q.shape[1]):
+                    np.maximum(best, q[chunk, None, k] * outcome[None, :, k], out=best)
+                accuracy[chunk, d] = best.sum(axis=1)
     # More labels never decrease the accuracy, but with correlation the sharpness varies with d
     return np.maximum.accumulate(accuracy, axis=1)
-
-
-def _expected_maximum(q: Floats, outcome: Floats) -> Floats:
-    """Return the sum over c of max_k q[i, k] outcome[c, k]."""
-    best = q[:, None, 0] * outcome[None, :, 0]
-    for k in range(1, q.shape[1]):
-        np.maximum(best, q[:, None, k] * outcome[None, :, k], out=best)
-    return np.asarray(best.sum(axis=1))
 
 
 def outcome_probabilities(skills: Skills, n: int, d: int) -> Floats:
@@ -242,8 +238,6 @@ def label_counts(n_classes: int, d: int) -> tuple[Floats, Floats]:
 
 def look_ahead(n_classes: int) -> int:
     """Return the number of labels of the look-ahead."""
-    from math import comb
-
     return max(d for d in range(1, MAX_DEPTH + 1) if d == 1 or comb(d + n_classes - 1, d) <= MAX_OUTCOMES)
 
 
@@ -533,46 +527,39 @@ class Forecast:
 
     def sentences(self) -> tuple[str, ...]:
         """Return the forecast as sentences."""
-        return (self._describe_batch(), *self._describe_range(), self._describe_end(), self._describe_gold())
-
-    def _describe_range(self) -> tuple[str, ...]:
-        """Describe what the gain depends on."""
-        if self.ends is None or not len(self.batch.item):
-            return ()
-        independent, shared = self.ends
-        mistakes = "1 mistake" if round(independent) == 1 else f"{independent:,.0f} mistakes"
-        return (
-            f"They remove about {mistakes} if annotators err independently, {shared:,.0f} if they share their "
-            f"mistakes.",
-        )
-
-    def _describe_batch(self) -> str:
-        count = len(self.batch.item)
-        more = min(LABELS_AFTER_BATCH, max(len(self.votes) - count, 0))
-        after = self.gain_of_votes(more, after=count)
-        if not count:
-            return (
-                f"About {100 * self.accuracy:.1f} % of the answers should be right; {pluralise(more, 'more label')} "
-                f"would add {100 * after:.1f} points."
-            )
-        bring = "label brings" if count == 1 else "labels bring"
-        then = f"; the {more:,} after that would add {100 * after:.1f} points" if more else ""
-        return (
-            f"{count:,} more {bring} the right answers from about {100 * self.accuracy:.1f} to "
-            f"{100 * self.accuracy_after_batch:.1f} %{then}."
-        )
-
-    def _describe_end(self) -> str:
+        # The gain of the batch, and of the labels after it
         count, worth = len(self.batch.item), self.worth_buying
-        rate = f"it takes more than {1 / MIN_GAIN:.0f} labels to remove one mistake"
+        more = min(LABELS_AFTER_BATCH, max(len(self.votes) - count, 0))
+        points = f"{100 * self.gain_of_votes(more, after=count):.1f} points"
+        bring = "label brings" if count == 1 else "labels bring"
+        gain = (
+            f"{count:,} more {bring} the right answers from about {100 * self.accuracy:.1f} to "
+            f"{100 * self.accuracy_after_batch:.1f} %{f'; the {more:,} after that would add {points}' if more else ''}."
+        )
+        if not count:
+            labels = pluralise(more, "more label")
+            gain = f"About {100 * self.accuracy:.1f} % of the answers should be right; {labels} would add {points}."
+        said = [gain]
+        if self.ends is not None and count:
+            independent, shared = self.ends
+            mistakes = "1 mistake" if round(independent) == 1 else f"{independent:,.0f} mistakes"
+            said.append(
+                f"They remove about {mistakes} if annotators err independently, {shared:,.0f} if they share their "
+                f"mistakes."
+            )
+
+        # When to stop
+        rate, about = f"it takes more than {1 / MIN_GAIN:.0f} labels to remove one mistake", approximate_count(worth)
         if not worth:
-            return f"Stop buying labels: {rate}."
-        if worth < count:
-            first = "first of them is" if worth == 1 else f"first {approximate_count(worth)} of them are"
-            return f"Only the {first} worth it: from then on {rate}."
-        if worth == count:
-            return f"Stop there: from then on {rate}."
-        return f"Stop after about {approximate_count(worth)}, with a new plan after each batch: from then on {rate}."
+            said.append(f"Stop buying labels: {rate}.")
+        elif worth < count:
+            first = "first of them is" if worth == 1 else f"first {about} of them are"
+            said.append(f"Only the {first} worth it: from then on {rate}.")
+        elif worth == count:
+            said.append(f"Stop there: from then on {rate}.")
+        else:
+            said.append(f"Stop after about {about}, with a new plan after each batch: from then on {rate}.")
+        return (*said, self._describe_gold())
 
     def _describe_gold(self) -> str:
         """Describe the gain of an expert's decisions on the same number of items."""
@@ -727,29 +714,22 @@ class Planned:
         """Summary: the file of the plan, the expected gain, when to stop, and labels compared with gold."""
         items, people = len(np.unique(self.batch.item)), len(np.unique(self.batch.annotator))
         labels = pluralise(len(self.batch.item), "label")
-        said = f"{labels} of {pluralise(items, 'item')} by {pluralise(people, 'annotator')}"
-        return (f"{self.method}: {said} -> {self.out}", *self._fewer(), *self.forecast.sentences())
-
-    def _fewer(self) -> tuple[str, ...]:
-        """Explain why there are fewer labels than requested."""
+        size = f"{labels} of {pluralise(items, 'item')} by {pluralise(people, 'annotator')}"
+        said = [f"{self.method}: {size} -> {self.out}"]
         missing = (self.wanted or 0) - len(self.batch.item)
-        if missing <= 0:
-            return ()
-        return (
-            f"{missing} of the {pluralise(self.wanted or 0, 'label')} requested {'is' if missing == 1 else 'are'} "
-            f"not in the plan, because every annotator has labelled the item or reached their share of the work. "
-            f"Increase --load to allow more labels per annotator.",
-        )
+        if missing > 0:
+            said.append(
+                f"{missing} of the {pluralise(self.wanted or 0, 'label')} requested {'is' if missing == 1 else 'are'} "
+                f"not in the plan, because every annotator has labelled the item or reached their share of the work. "
+                f"Increase --load to allow more labels per annotator."
+            )
+        return (*said, *self.forecast.sentences())
 
     def table(self) -> ResultTable:
         """Return a table of the expected accuracy after further labels."""
-        rows = [(0, f"{100 * self.forecast.accuracy:.1f} %"), *self._rows()]
+        after = [(n, self.forecast.accuracy_after(n)) for n in FORECAST_AT if n <= len(self.forecast.votes)]
+        rows = [(n, f"{100 * accuracy:.1f} %") for n, accuracy in ((0, self.forecast.accuracy), *after)]
         return ResultTable(title="expected accuracy", columns=["further labels", "expected accuracy"], rows=rows)
-
-    def _rows(self) -> list[tuple[int, str]]:
-        least = len(self.forecast.votes)
-        after = ((n, self.forecast.accuracy_after(n)) for n in FORECAST_AT if n <= least)
-        return [(n, f"{100 * accuracy:.1f} %") for n, accuracy in after]
 
     def figures(self) -> dict[str, Any]:
         """Return the figures as plain data."""
@@ -769,7 +749,12 @@ class Planned:
 
 def plan_next(options: NextOptions) -> Planned:
     """Plan the next labels and write the plan."""
-    written_as = _output_format(options)
+    # Tasks for the tool whose export the labels are, if its usual suffix was given
+    written_as = options.format
+    if not is_run(Path(options.labels)):
+        own = answer_format(options.labels, options.out, read_as=options.input.format, named=options.format)
+        written_as = own if own in TASK_WRITERS else options.format
+    check_writable(options.out, written_as)
     check_outputs((options.out,), read=(options.labels, options.items))
     labels, estimate, corpus, notices = _read(options)
     available, left_out = whom_to_ask(labels, estimate, options.annotators)
@@ -789,17 +774,6 @@ def plan_next(options: NextOptions) -> Planned:
         wanted=options.count,
         notices=(*notices, *left_out),
     )
-
-
-def _output_format(options: NextOptions) -> str | None:
-    """Return the format of the plan after checking that it can be written."""
-    if is_run(Path(options.labels)):
-        written_as = options.format
-    else:
-        own = answer_format(options.labels, options.out, read_as=options.input.format, named=options.format)
-        written_as = own if own in TASK_WRITERS else options.format
-    check_writable(options.out, written_as)
-    return written_as
 
 
 def _read(options: NextOptions) -> tuple[CrowdLabels, Estimate, Corpus | None, tuple[str, ...]]:

@@ -12,10 +12,10 @@ from crowdlogic.confidence.annotator_verdicts import askable
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import list_names
-from crowdlogic.extensions.review.next import Forecast, NextLabels, annotator_skills, choose_next, make_forecast
+from crowdlogic.extensions.review.next import NextLabels, annotator_skills, choose_next, make_forecast
 from crowdlogic.reporting.charts import Curve, Plot, line_chart
 from crowdlogic.reporting.findings import ReportFinding, TaskKind, Urgency, sort_by_importance
-from crowdlogic.reporting.inputs import Context, ReportInputs, annotator_verdicts
+from crowdlogic.reporting.inputs import Context, annotator_verdicts
 from crowdlogic.reporting.page import Page
 
 
@@ -84,31 +84,45 @@ MIN_CURVE_LABELS = 100
 
 def compute_plan(context: Context) -> PlanFindings | None:
     """Compute the content of the page; None for tags, and if nothing can be planned."""
-    inputs = context.inputs
-    if not _can_plan(inputs):
+    labels, estimate = context.inputs.labels, context.inputs.estimate
+    size = len(labels.annotators) * labels.n_classes**2
+    is_stated = estimate.calibration is not None and bool(estimate.answered.any())
+    if context.inputs.task is not TaskKind.documents or not is_stated or labels.n_classes < 2 or size > MOST_CELLS:
         return None
-    labels, estimate = inputs.labels, inputs.estimate
     available, flagged = askable(labels, context.once(annotator_verdicts))
     skills = annotator_skills(labels, estimate, available=available)
     batch = choose_next(labels, estimate, skills)
     forecast = make_forecast(labels, estimate, skills, batch)
     if not len(forecast.votes):
         return None  # everybody has labelled everything
+
+    # The curve of the forecast, up to twice the number of labels that are worth buying
+    last = max(2 * forecast.worth_buying, len(batch.item), MIN_CURVE_LABELS)
+    counts = np.unique(np.linspace(0, min(last, len(forecast.votes)), CURVE_POINTS).astype(np.int64))
+    units = max(forecast.units, 1)
+    points = tuple(
+        ForecastPoint(
+            count=count,
+            votes=round(forecast.accuracy_after(count), 6),
+            decisions=round(forecast.accuracy + float(forecast.decisions[:count].sum()) / units, 6),
+        )
+        for count in counts.tolist()
+    )
+    findings = [
+        ReportFinding(sentence, Urgency.know, importance=30 - place)
+        for place, sentence in enumerate(forecast.sentences())
+    ]
+    if flagged:
+        who = f"{list_names(flagged)} {'is' if len(flagged) == 1 else 'are'}"
+        text = f"{who} not asked for more labels: see the page on annotators for the reasons."
+        findings.append(ReportFinding(text, Urgency.know, importance=24))
     return PlanFindings(
         n_labels=len(batch.item),
         n_items=len(np.unique(batch.item)),
         items=_items(labels, estimate, batch),
-        forecast=_points(forecast),
-        findings=_findings(forecast, flagged),
+        forecast=points,
+        findings=sort_by_importance(findings),
     )
-
-
-def _can_plan(inputs: ReportInputs) -> bool:
-    """Return whether there are documents with several classes and calibrated confidence."""
-    labels, estimate = inputs.labels, inputs.estimate
-    size = len(labels.annotators) * labels.n_classes**2
-    is_stated = estimate.calibration is not None and bool(estimate.answered.any())
-    return inputs.task is TaskKind.documents and is_stated and labels.n_classes > 1 and size <= MOST_CELLS
 
 
 def _items(labels: CrowdLabels, estimate: Estimate, batch: NextLabels) -> tuple[NextItem, ...]:
@@ -129,33 +143,6 @@ def _items(labels: CrowdLabels, estimate: Estimate, batch: NextLabels) -> tuple[
             )
         )
     return tuple(found)
-
-
-def _points(forecast: Forecast) -> tuple[ForecastPoint, ...]:
-    """Return the curve of the forecast, up to twice the number of labels that are worth buying."""
-    last = max(2 * forecast.worth_buying, len(forecast.batch.item), MIN_CURVE_LABELS)
-    counts = np.unique(np.linspace(0, min(last, len(forecast.votes)), CURVE_POINTS).astype(np.int64))
-    units = max(forecast.units, 1)
-    return tuple(
-        ForecastPoint(
-            count=count,
-            votes=round(forecast.accuracy_after(count), 6),
-            decisions=round(forecast.accuracy + float(forecast.decisions[:count].sum()) / units, 6),
-        )
-        for count in counts.tolist()
-    )
-
-
-def _findings(forecast: Forecast, flagged: Sequence[str]) -> tuple[ReportFinding, ...]:
-    found = [
-        ReportFinding(sentence, Urgency.know, importance=30 - place)
-        for place, sentence in enumerate(forecast.sentences())
-    ]
-    if flagged:
-        who = f"{list_names(flagged)} {'is' if len(flagged) == 1 else 'are'}"
-        text = f"{who} not asked for more labels: see the page on annotators for the reasons."
-        found.append(ReportFinding(text, Urgency.know, importance=24))
-    return sort_by_importance(found)
 
 
 def draw_plan(found: PlanFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001

@@ -24,7 +24,7 @@ Axes: i unit, j annotator, k class, n label, e member, s item, p place in the qu
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -100,9 +100,22 @@ def answer_effects(labels: CrowdLabels, right: Floats, answer: Ints, decided: In
         answer: answer[i], the answers before the first decision.
         decided: decided[i], the decided class; UNKNOWN if undecided.
     """
+    from scipy.sparse import csr_matrix, hstack
+
     known = (decided != UNKNOWN) & (answer >= 0)
     offset = log_odds(right[known], MIN_EFFECT_ANSWERS)
-    effect = fit_effects(_design(labels, answer, known), offset, (decided == answer)[known])
+    # x[i, effect], the design matrix of the known units: answer classes, then the support of annotators
+    units, place = np.flatnonzero(known), np.cumsum(known) - 1
+    of_class = csr_matrix(
+        (np.ones(len(units)), (np.arange(len(units)), answer[units])), shape=(len(units), labels.n_classes)
+    )
+    rows = np.flatnonzero(known[labels.unit])
+    of_annotator = csr_matrix(
+        (support(labels, answer)[rows], (place[labels.unit[rows]], labels.annotator[rows])),
+        shape=(len(units), len(labels.annotators)),
+    )
+    x = csr_matrix(hstack([of_class, of_annotator], format="csr"))
+    effect = fit_effects(x, offset, (decided == answer)[known])
     return AnswerEffects(of_class=effect[: labels.n_classes], of_annotator=effect[labels.n_classes :])
 
 
@@ -113,23 +126,6 @@ def support(labels: CrowdLabels, answer: Ints) -> Floats:
         agrees ^= labels.negated
     scale = 1.0 / np.sqrt(np.maximum(labels.labels_per_unit(), 1))
     return np.asarray(np.where(agrees, 1.0, -1.0) * scale[labels.unit])
-
-
-def _design(labels: CrowdLabels, answer: Ints, known: Bools) -> csr_matrix:
-    """Return the design matrix x[i, effect] of the known units: answer classes, then annotators' support."""
-    from scipy.sparse import csr_matrix, hstack
-
-    units = np.flatnonzero(known)
-    place = np.cumsum(known) - 1
-    of_class = csr_matrix(
-        (np.ones(len(units)), (np.arange(len(units)), answer[units])), shape=(len(units), labels.n_classes)
-    )
-    rows = np.flatnonzero(known[labels.unit])
-    of_annotator = csr_matrix(
-        (support(labels, answer)[rows], (place[labels.unit[rows]], labels.annotator[rows])),
-        shape=(len(units), len(labels.annotators)),
-    )
-    return csr_matrix(hstack([of_class, of_annotator], format="csr"))
 
 
 def fit_effects(x: csr_matrix, offset: Floats, is_right: Bools) -> Floats:
@@ -344,33 +340,25 @@ def opinions(labels: CrowdLabels, present: Estimate, decisions: Decisions) -> di
     votes = labels.votes()
     calibration = PUBLIC_CROWDS.calibration(votes)
     sharpness = label_sharpness(votes, calibration.correlation)
-    fitting = Fitting(start=replace(present, beliefs=own_posterior(labels, present)), anchors=dict(decisions.truth))
+    own = own_posterior(labels, present)
+    fitting = Fitting(start=replace(present, beliefs=own), anchors=dict(decisions.truth))
     mace = _infer(MACE(convergence=FEW_STEPS), labels, fitting).beliefs
     vote = posterior_of_votes(vote_shares(votes), votes)
+    # The beliefs of the ensemble from its members, or the current ones if they are already pooled
+    pooled = present.beliefs
+    if present.method not in (POOLED, MethodPool.name):
+        weight = Ensemble().confusion_weight(labels)
+        members = [Member(1.0 - BESIDE_CONFUSION * weight, mace), Member(1.0 - weight, vote)]
+        if weight > 0 and present.method == DawidSkene.name:
+            members.append(Member(weight, own))
+        elif weight > 0:
+            members.append(Member(weight, _infer(DawidSkene(convergence=FEW_STEPS), labels, fitting).beliefs))
+        pooled = pool(members, votes, calibration)
     return {
-        POOLED: _pooled(labels, present, fitting, mace=mace, vote=vote),
+        POOLED: pooled,
         "mace": temper(mace, sharpness, calibration.doubt),
         "majority": temper(vote, sharpness, calibration.doubt),
     }
-
-
-def _pooled(labels: CrowdLabels, present: Estimate, fitting: Fitting, *, mace: Beliefs, vote: Beliefs) -> Beliefs:
-    """Return the beliefs of the ensemble from its members, or the current ones if they are already pooled."""
-    if present.method in (POOLED, MethodPool.name):
-        return present.beliefs
-    weight = Ensemble().confusion_weight(labels)
-    members = [Member(1.0 - BESIDE_CONFUSION * weight, mace), Member(1.0 - weight, vote)]
-    if weight > 0:
-        members.append(Member(weight, _confusion_posterior(labels, present, fitting)))
-    votes = labels.votes()
-    return pool(members, votes, PUBLIC_CROWDS.calibration(votes))
-
-
-def _confusion_posterior(labels: CrowdLabels, present: Estimate, fitting: Fitting) -> Beliefs:
-    """Return the current posterior if it is Dawid-Skene's, otherwise that after a few iterations of it."""
-    if present.method == DawidSkene.name and fitting.start is not None:
-        return fitting.start.beliefs
-    return _infer(DawidSkene(convergence=FEW_STEPS), labels, fitting).beliefs
 
 
 def _infer(method: TruthMethod, labels: CrowdLabels, fitting: Fitting) -> Estimate:
@@ -461,10 +449,17 @@ def make_queue(
         raise OptionError(f"The share of items drawn at random must be between 0 and 1, got {random_share}.")
     size = int(np.count_nonzero(open_items))
     size = size if length is None else min(size, max(length, 0))
-    drawn = _is_random(np.arange(answered, answered + size), random_share)
+    # drawn[p], whether place p is filled at random, spaced evenly so that the share always holds
+    place = np.arange(answered, answered + size)
+    drawn = np.floor((place + 1) * random_share + 1e-9) > np.floor(place * random_share + 1e-9)
     sampled = iter(item for item in sample_order(len(labels.items), seed) if open_items[item])
     ranked = iter(item for item in rank_items(removed, labels) if open_items[item])
-    return ReviewQueue(items=_take_in_turn(drawn, sampled, ranked), at_random=drawn)
+    # Take the next item of the sample if one is due, otherwise the most valuable one; no repeats
+    taken: dict[int, None] = {}
+    for is_drawn in drawn.tolist():
+        source = sampled if is_drawn else ranked
+        taken[int(next(item for item in source if int(item) not in taken))] = None
+    return ReviewQueue(items=np.fromiter(taken, dtype=np.int64, count=len(taken)), at_random=drawn)
 
 
 def rank_items(removed: Floats, labels: CrowdLabels) -> Ints:
@@ -491,17 +486,3 @@ def random_sample(at_random: Bools, seed: int) -> Ints:
     order = sample_order(len(at_random), seed)
     places = np.flatnonzero(at_random[order])
     return order[: int(places[-1]) + 1] if len(places) else order[:0]
-
-
-def _is_random(place: Ints, share: float) -> Bools:
-    """Return whether each place is filled at random, spaced evenly so that the share always holds."""
-    return np.asarray(np.floor((place + 1) * share + 1e-9) > np.floor(place * share + 1e-9))
-
-
-def _take_in_turn(drawn: Bools, sampled: Iterator[int], ranked: Iterator[int]) -> Ints:
-    """Take the next item of the sample if one is due, otherwise the most valuable one; no repeats."""
-    taken: dict[int, None] = {}
-    for is_drawn in drawn.tolist():
-        source = sampled if is_drawn else ranked
-        taken[int(next(item for item in source if int(item) not in taken))] = None
-    return np.fromiter(taken, dtype=np.int64, count=len(taken))

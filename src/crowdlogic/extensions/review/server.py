@@ -32,7 +32,7 @@ from crowdlogic.extensions.review.session import (
     ReviewSession,
     UnknownItemError,
 )
-from crowdlogic.reporting.charts import DARK, LIGHT, css_variables
+from crowdlogic.reporting.charts import colour_schemes
 
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 """Media types of the static files by suffix."""
@@ -101,17 +101,7 @@ def read_static(name: str) -> str | None:
     if name not in known or name.rpartition(".")[2] not in KINDS:
         return None
     text = known[name].read_text(encoding="utf-8")
-    return _colours() + text if name == "review.css" else text
-
-
-def _colours() -> str:
-    """Return the light and dark colour schemes of the report."""
-    return (
-        f":root {{ color-scheme: light; {css_variables(LIGHT)} }}\n"
-        "@media (prefers-color-scheme: dark) { "
-        f":root:not([data-theme=light]) {{ color-scheme: dark; {css_variables(DARK)} }} }}\n"
-        f":root[data-theme=dark] {{ color-scheme: dark; {css_variables(DARK)} }}\n"
-    )
+    return colour_schemes() + text if name == "review.css" else text
 
 
 def _answer_problem(_: Request, problem: Exception) -> Response:

@@ -44,9 +44,7 @@ from crowdlogic.extensions.review.snapshot import (
     ItemView,
     QueueFilter,
     RefitChanges,
-    ReviewMoment,
     ReviewProgress,
-    ServedItem,
     ServingOptions,
     checked_accuracy,
     compare_moments,
@@ -202,23 +200,22 @@ class ReviewSession:
         """
         moment, asked = self.moment, set(holding)
         with self._lock:
-            served = self._choose(reviewer, most, moment, wanted=wanted or QueueFilter(), holding=self._valid(asked))
+            held = [item for item in asked if 0 <= item < len(self._handled)]
+            if wanted is None or wanted.is_empty:
+                answered = int(self._handled.sum()) + len(held)
+                served = moment.order.serve(most, self._free_for(reviewer, held), answered=answered)
+            else:
+                fits = self._search.find(wanted, moment)
+                if wanted.state is ItemState.open:
+                    fits &= self._free_for(reviewer, held)
+                else:
+                    fits[held] = False
+                    fits &= self._in_state(wanted.state)
+                served = moment.order.serve_filtered(most, fits)
             views = [moment.viewer.view(one.item, self._of(one.item), one.chosen) for one in served]
             for view in views:
                 self._held[view.item] = _Held(reviewer, time.monotonic(), view.answer)
         return views
-
-    def _choose(
-        self, reviewer: str, most: int, moment: ReviewMoment, *, wanted: QueueFilter, holding: Collection[int]
-    ) -> list[ServedItem]:
-        if wanted.is_empty:
-            free = self._free_for(reviewer, holding)
-            return moment.order.serve(most, free, answered=int(self._handled.sum()) + len(holding))
-        fits = self._search.find(wanted, moment)
-        if wanted.state is ItemState.open:
-            return moment.order.serve_filtered(most, fits & self._free_for(reviewer, holding))
-        fits[list(holding)] = False
-        return moment.order.serve_filtered(most, fits & self._in_state(wanted.state))
 
     def _free_for(self, reviewer: str, holding: Collection[int]) -> Bools:
         """Return free[s], whether an item is open, not skipped by this reviewer and not held by another."""
@@ -262,14 +259,12 @@ class ReviewSession:
         if self.names_hidden:
             numbers = {one.name: moment.viewer.annotator_name(j) for j, one in enumerate(moment.standings)}
             units = [hide_names(unit, numbers) for unit in units]
-        return ItemEvidence(units=units, rules=self._rule_words(item, moment))
-
-    def _rule_words(self, item: int, moment: ReviewMoment) -> list[RuleWord]:
-        rules = self.material.rules
-        if rules is None or not rules.are_local:
-            return []
-        bits = rules.say(np.array([item]), moment.fit.estimate.beliefs, moment.fit.learned)
-        return rule_words(bits, rules.texts, self.form.class_names, is_sentence=self.form.labels.is_sequential)
+        rules, found = self.material.rules, list[RuleWord]()
+        if rules is not None and rules.are_local:
+            bits = rules.say(np.array([item]), moment.fit.estimate.beliefs, moment.fit.learned)
+            is_sentence = self.form.labels.is_sequential
+            found = rule_words(bits, rules.texts, self.form.class_names, is_sentence=is_sentence)
+        return ItemEvidence(units=units, rules=found)
 
     @property
     def names_hidden(self) -> bool:
@@ -304,8 +299,15 @@ class ReviewSession:
                 raise OutdatedError(
                     "Somebody decided on this item in the meantime. Look at it again before you settle it."
                 )
+            # The answer that the reviewer saw, and whether the item can have been drawn at random as the client says
             held = self._held.get(new.item)
-            shown = held.shown if held is not None and held.reviewer == new.reviewer else self._shown(new.item)
+            if held is not None and held.reviewer == new.reviewer:
+                shown = held.shown
+            else:
+                answer = self.moment.fit.estimate.answer[item_units(self.form.labels.offsets, np.array([new.item]))]
+                shown = None if (answer < 0).all() else self.form.decode(answer)
+            earlier = self._sample[: self._sample_place[new.item]]
+            is_false = new.chosen is Choice.random and (~self._handled[earlier]).sum() > MAX_SKIPPED_SAMPLE
             line = Decision(
                 request=new.request,
                 kind=new.kind,
@@ -314,7 +316,7 @@ class ReviewSession:
                 revision=new.revision,
                 before=shown,
                 after=after,
-                chosen=self._check_choice(new),
+                chosen=Choice.filter if is_false else new.chosen,
                 settles=new.settles,
                 seconds=new.seconds,
                 cause=new.cause,
@@ -377,7 +379,17 @@ class ReviewSession:
     def accuracy(self) -> CheckedAccuracy:
         """Estimate the accuracy from the randomly checked items."""
         with self._lock:
-            checked = [self._checked(int(s)) for s in self.random_items() if self._of(int(s)).is_certain]
+            checked = []
+            for s in self.random_items().tolist():
+                found, units = self._of(s), item_units(self.form.labels.offsets, np.array([s]))
+                if found.is_certain:
+                    checked.append(
+                        CheckedItem(
+                            first_is_right=found.answer == self.form.decode(self._first[units]),
+                            shown_is_right=found.decisions[0].before == found.answer,
+                            drawn=any(_is_drawn(one) for one in found.lines),
+                        )
+                    )
             decided = len(self._states[ItemState.decided])
             return checked_accuracy(checked, decided=decided, items=len(self._handled))
 
@@ -387,15 +399,6 @@ class ReviewSession:
             drawn = np.zeros(len(self._handled), dtype=bool)
             drawn[[s for s in self._states[ItemState.all] if any(map(_is_drawn, self._of(s).lines))]] = True
             return random_sample(drawn, self._serving.seed)
-
-    def _checked(self, item: int) -> CheckedItem:
-        found, units = self._of(item), item_units(self.form.labels.offsets, np.array([item]))
-        line = found.decisions[0]
-        return CheckedItem(
-            first_is_right=found.answer == self.form.decode(self._first[units]),
-            shown_is_right=line.before == found.answer,
-            drawn=any(_is_drawn(one) for one in found.lines),
-        )
 
     def decisions(self) -> Decisions:
         """Return the uncontradicted decisions, and which of them are in the random sample."""
@@ -415,9 +418,11 @@ class ReviewSession:
         began, last = time.monotonic(), self.moment
         with self._lock:
             decisions, waiting = self.decisions(), self._waiting
-        fit = self.material.fitter.refit(
-            last.fit, decisions, recalibrate=self._is_sample_grown(decisions), epochs=epochs
-        )
+        # Recalibrate if the random sample has grown enough since the last calibration
+        recalibrate = len(decisions.at_random) >= self._calibrated_with + RECALIBRATE_AFTER
+        if recalibrate:
+            self._calibrated_with = len(decisions.at_random)
+        fit = self.material.fitter.refit(last.fit, decisions, recalibrate=recalibrate, epochs=epochs)
         following = make_moment(self.material, fit, decisions, number=last.number + 1, options=self._serving)
         changes = replace(
             compare_moments(self.material, last, following, decisions),
@@ -429,13 +434,6 @@ class ReviewSession:
             self.moment, self.changes = following, (*self.changes, changes)
             self._waiting -= waiting
         return changes
-
-    def _is_sample_grown(self, decisions: Decisions) -> bool:
-        """Return whether the random sample has grown enough since the last calibration."""
-        if len(decisions.at_random) < self._calibrated_with + RECALIBRATE_AFTER:
-            return False
-        self._calibrated_with = len(decisions.at_random)
-        return True
 
     def _append(self, line: Decision) -> Decision:
         """Record an entry and update the state."""
@@ -464,23 +462,8 @@ class ReviewSession:
             (self._states[state].add if belongs else self._states[state].discard)(item)
         self._waiting += found.answer != before or line.kind is DecisionKind.decide
 
-    def _check_choice(self, new: NewDecision) -> Choice:
-        """Return how the item was chosen according to the client, unless it cannot have been drawn at random."""
-        if new.chosen is not Choice.random:
-            return new.chosen
-        place = self._sample_place[new.item]
-        earlier = int((~self._handled[self._sample[:place]]).sum())
-        return Choice.random if earlier <= MAX_SKIPPED_SAMPLE else Choice.filter
-
-    def _shown(self, item: int) -> str | list[str] | None:
-        answer = self.moment.fit.estimate.answer[item_units(self.form.labels.offsets, np.array([item]))]
-        return None if (answer < 0).all() else self.form.decode(answer)
-
     def _of(self, item: int) -> ItemProgress:
         return self.progress.of(self._item_names[item])
-
-    def _valid(self, items: Collection[int]) -> list[int]:
-        return [item for item in items if 0 <= item < len(self._handled)]
 
     def _require(self, item: int) -> None:
         if not 0 <= item < len(self._handled):
@@ -540,7 +523,13 @@ class RefitRunner:
         self._thread.join()
 
     def _work(self) -> None:
-        while (epochs := self._next()) is not None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_closed or self._asked is not None)
+                epochs = None if self._is_closed else self._asked
+                self._asked, self._is_running = None, epochs is not None
+            if epochs is None:
+                return
             try:
                 self._report(self.session.refit(epochs=epochs).sentence)
                 self.problem = ""
@@ -552,14 +541,6 @@ class RefitRunner:
                 if self._asked is None and self._is_due and not self.problem:
                     self._asked = 0
                 self._changed.notify_all()
-
-    def _next(self) -> int | None:
-        """Wait for the next request; return None when closed."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_closed or self._asked is not None)
-            asked = None if self._is_closed else self._asked
-            self._asked, self._is_running = None, asked is not None
-            return asked
 
 
 ANCHORS, DECISIONS, REPORT = "anchors.csv", "decisions.csv", "report.html"
@@ -613,15 +594,12 @@ def log_table(session: ReviewSession) -> pl.DataFrame:
     """Return the whole log, one row per entry; tags of sentences are JSON."""
     rows = [asdict(line) for line in session.log.read()]
     for row in rows:
-        row |= {name: _cell(row[name]) for name in ("before", "after")}
+        tags = {name: row[name] for name in ("before", "after") if not isinstance(row[name], str | None)}
+        row |= {name: json.dumps(answer, ensure_ascii=False) for name, answer in tags.items()}
         row |= {name: str(row[name]) for name in ("kind", "chosen")}
         row["cause"] = None if row["cause"] is None else str(row["cause"])
     schema = {"before": pl.String, "after": pl.String, "undoes": pl.Int64, "seconds": pl.Float64, "cause": pl.String}
     return pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None)
-
-
-def _cell(answer: object) -> str | None:
-    return answer if answer is None or isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 
 def write_exports(session: ReviewSession, folder: Path) -> list[ExportedFile]:
@@ -633,7 +611,9 @@ def write_exports(session: ReviewSession, folder: Path) -> list[ExportedFile]:
             write_estimate(folder / name, estimate, corpus=corpus, format=format_name)
         write_table(folder / ANCHORS, anchors_table(session))
         write_table(folder / DECISIONS, log_table(session))
-        _write_report(folder / REPORT, session, estimate)
+        inputs = inputs_from_estimate(estimate, session.form.labels, corpus)
+        title = f"{session.material.title} after {pluralise(len(session.decided_items()), 'decision')}"
+        write_page(folder / REPORT, make_report(inputs, title=title, made_at=timestamp()))
     files += [ExportedFile(name=name, holds=holds) for name, holds in OTHERS.items()]
     if (folder / ACCEPTED).is_file():
         files.append(ExportedFile(name=ACCEPTED, holds="accepted rules for train --rules"))
@@ -657,22 +637,13 @@ def _label_files(session: ReviewSession) -> Iterator[tuple[str, str | None]]:
         yield f"labels.{tool}{find_format('-', tool).suffixes[0]}", tool
 
 
-def _write_report(path: Path, session: ReviewSession, estimate: Estimate) -> None:
-    inputs = inputs_from_estimate(estimate, session.form.labels, session.material.corpus)
-    title = f"{session.material.title} after {pluralise(len(session.decided_items()), 'decision')}"
-    write_page(path, make_report(inputs, title=title, made_at=timestamp()))
-
-
 def export_path(folder: Path, name: str) -> Path:
     """Return the path of an exported file; raise an error for any other name."""
-    known = [path for path in folder.iterdir() if path.is_file() and path.name == name and _is_export(name)]
+    is_export = name in OTHERS or name == ACCEPTED or name.startswith("labels.")
+    known = [path for path in folder.iterdir() if is_export and path.is_file() and path.name == name]
     if not known:
         raise UnknownItemError("This file does not exist. Export first.")
     return known[0]
-
-
-def _is_export(name: str) -> bool:
-    return name in OTHERS or name == ACCEPTED or name.startswith("labels.")
 
 
 LOG = "decisions.sqlite"
@@ -706,12 +677,22 @@ def open_review(
     """
     if not 0 <= serving.share <= 1:
         raise OptionError(f"--random must be between 0 and 1, got {serving.share:g}.")
-    _claim(folder)
+    # Create the folder, or check that it belongs to a review
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"{folder}: expected a folder for the review, found a file. Choose another folder.")
+    if not folder.parent.is_dir():
+        raise OptionError(f"{folder}: the folder {folder.parent} does not exist. Create it first.")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / LOG).is_file():
+        raise OptionError(f"{folder}: this folder contains other files, but no review. Choose a new or empty folder.")
+    folder.mkdir(exist_ok=True)
     with lock(folder, "serving this review"):
         log = DecisionLog(folder / LOG)
         try:
             _check_items(log, material.labels, folder)
-            kept = replace(serving, seed=_keep_seed(log, serving.seed))
+            seed = log.fact("seed")  # of the random sample with which the review was started
+            if seed is None:
+                log.set_fact("seed", str(serving.seed))
+            kept = replace(serving, seed=int(seed) if seed is not None and seed.isdigit() else serving.seed)
             rules = None
             if suggestions is not None:
                 classes, corpus = material.labels.classes, material.corpus
@@ -727,17 +708,6 @@ def open_review(
             log.close()
 
 
-def _claim(folder: Path) -> None:
-    """Create the folder, or check that it belongs to a review."""
-    if folder.exists() and not folder.is_dir():
-        raise OptionError(f"{folder}: is a file. Choose a folder for the review.")
-    if not folder.parent.is_dir():
-        raise OptionError(f"{folder}: the folder {folder.parent} does not exist. Create it first.")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / LOG).is_file():
-        raise OptionError(f"{folder}: contains other files but no review. Choose a new or an empty folder.")
-    folder.mkdir(exist_ok=True)
-
-
 def _check_items(log: DecisionLog, labels: CrowdLabels, folder: Path) -> None:
     """Raise an error for other items or classes; additional labels of the same items are allowed."""
     found = hashlib.sha256()
@@ -747,13 +717,4 @@ def _check_items(log: DecisionLog, labels: CrowdLabels, folder: Path) -> None:
     if known is None:
         log.set_fact("items", found.hexdigest())
     elif known != found.hexdigest():
-        raise OptionError(f"{folder}: contains a review of other items or classes. Choose another folder.")
-
-
-def _keep_seed(log: DecisionLog, seed: int) -> int:
-    """Return the seed of the random sample with which the review was started."""
-    known = log.fact("seed")
-    if known is None:
-        log.set_fact("seed", str(seed))
-        return seed
-    return int(known) if known.isdigit() else seed
+        raise OptionError(f"{folder}: this folder contains a review of other items or classes. Choose another folder.")

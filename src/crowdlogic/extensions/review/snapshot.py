@@ -6,7 +6,7 @@ Axes: i unit, j annotator, k class, l rule, s item.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -70,21 +70,22 @@ class AnnotatorStanding:
 
 def annotator_standings(labels: CrowdLabels, estimate: Estimate) -> tuple[AnnotatorStanding, ...]:
     """Return the standing of every annotator, in the order of the labels."""
-    return tuple(_standing(row) for row in annotator_table(labels, estimate).iter_rows(named=True))
-
-
-def _standing(row: Mapping[str, Any]) -> AnnotatorStanding:
-    has_labels = bool(row["labels"])
-    ends = [round_figure(row[f"reliability{end}"]) if has_labels else None for end in ("", "_low", "_high")]
-    return AnnotatorStanding(
-        name=str(row["annotator"]),
-        n_labels=int(row["labels"]),
-        reliability=ends[0],
-        low=ends[1],
-        high=ends[2],
-        flag=row["verdict"] or NO_FLAG,
-        reason=row["reason"] or "",
-    )
+    standings = []
+    for row in annotator_table(labels, estimate).iter_rows(named=True):
+        names = ("reliability", "reliability_low", "reliability_high")
+        reliability, low, high = (round_figure(row[name]) if row["labels"] else None for name in names)
+        standings.append(
+            AnnotatorStanding(
+                name=str(row["annotator"]),
+                n_labels=int(row["labels"]),
+                reliability=reliability,
+                low=low,
+                high=high,
+                flag=row["verdict"] or NO_FLAG,
+                reason=row["reason"] or "",
+            )
+        )
+    return tuple(standings)
 
 
 # Progress follows from the log, which is never changed. The latest decision of each reviewer on an item counts, unless
@@ -489,46 +490,36 @@ class ItemViewer:
         """Return the view of an item."""
         units = item_units(self.form.labels.offsets, np.array([item]))
         answer, is_sentence = self.estimate.answer[units], self.form.labels.is_sequential
-        decided = self.form.encode(item, progress.answer) if progress.is_decided else None
+        sure, corpus = self.estimate.confidence[units], self.corpus
+        text, tokens = None, list[str]()
+        if is_sentence:
+            known = corpus is not None and corpus.tokens is not None
+            words = corpus.sentence(item) if corpus is not None and known else ()
+            tokens = [show_controls(word) for word in words] if known else [f"token {n + 1}" for n in range(len(units))]
+        elif corpus is not None and corpus.texts is not None:
+            text = shorten(corpus.texts[item], MAX_TEXT_LENGTH)
         return ItemView(
             item=item,
             name=shorten(str(self.form.labels.items[item]), 200),
             revision=progress.revision,
             chosen=chosen,
-            text=self._text(item),
-            tokens=self._tokens(item, len(units)) if is_sentence else [],
+            text=text,
+            tokens=tokens,
             answer=None if (answer < 0).all() else self.form.decode(answer),
             spans=self._believed_spans(units) if is_sentence else [],
-            confidence=self._confidence(units),
-            doubtful=self._doubtful(units) if is_sentence else None,
+            confidence=round(float(np.nanmin(sure)), 4) if np.isfinite(sure).any() else None,
+            doubtful=int(np.nan_to_num(sure).argmin()) if is_sentence and len(units) else None,
             shares=[] if is_sentence else self._shares(self.estimate.beliefs[units[0]]),
             classifier=[] if is_sentence or self.classifier is None else self._shares(self.classifier[units[0]]),
             votes=self._votes(units),
             decisions=[self._decision(item, line) for line in progress.lines],
-            is_decided=decided is not None,
+            is_decided=progress.is_decided,
             in_conflict=progress.in_conflict,
         )
 
     def annotator_name(self, j: int) -> str:
         """Return the displayed name of an annotator."""
         return f"annotator {j + 1}" if self.hide_names else show_controls(self.standings[j].name)
-
-    def _text(self, item: int) -> str | None:
-        if self.corpus is None or self.corpus.texts is None or self.form.labels.is_sequential:
-            return None
-        return shorten(self.corpus.texts[item], MAX_TEXT_LENGTH)
-
-    def _tokens(self, item: int, size: int) -> list[str]:
-        if self.corpus is None or self.corpus.tokens is None:
-            return [f"token {n + 1}" for n in range(size)]
-        return [show_controls(token) for token in self.corpus.sentence(item)]
-
-    def _confidence(self, units: Ints) -> float | None:
-        found = self.estimate.confidence[units]
-        return round(float(np.nanmin(found)), 4) if len(found) and np.isfinite(found).any() else None
-
-    def _doubtful(self, units: Ints) -> int | None:
-        return int(np.nan_to_num(self.estimate.confidence[units]).argmin()) if len(units) else None
 
     def _shares(self, beliefs: Floats) -> list[ClassProbability]:
         best = np.argsort(-beliefs, kind="stable")[:MAX_SHARES]
@@ -558,19 +549,13 @@ class ItemViewer:
         annotators, codes = labels.annotator[rows], labels.label[rows]
         if not labels.is_sequential:
             return [self._vote(int(j), label=self.form.class_names[k]) for j, k in zip(annotators, codes, strict=True)]
-        return [
-            self._vote(
-                int(j),
-                spans=self._marked(labels.unit[rows][annotators == j] - units[0], codes[annotators == j], len(units)),
-            )
-            for j in np.unique(annotators)
-        ]
-
-    def _marked(self, places: Ints, codes: Ints, size: int) -> list[SpanView]:
-        """Return the spans that an annotator marked, without tokens that they did not see."""
-        tags = np.full(size, -1, dtype=np.int64)
-        tags[places] = codes
-        return [SpanView(**span) for span in self.form.spans(tags) if span["type"] != NOT_SEEN]
+        votes = []
+        for j in np.unique(annotators).tolist():
+            tags = np.full(len(units), -1, dtype=np.int64)  # -1 for tokens that the annotator did not see
+            tags[labels.unit[rows][annotators == j] - units[0]] = codes[annotators == j]
+            spans = [SpanView(**span) for span in self.form.spans(tags) if span["type"] != NOT_SEEN]
+            votes.append(self._vote(j, spans=spans))
+        return votes
 
     def _vote(self, j: int, *, label: str | None = None, spans: list[SpanView] | None = None) -> VoteView:
         standing = self.standings[j]
@@ -702,33 +687,25 @@ class ItemSearch:
         sure = moment.item_confidence
         fits: Bools = (sure >= wanted.least_confidence) & (sure <= wanted.most_confidence)
         if wanted.answer is not None:
-            fits &= self._with_units(self._answered(wanted.answer, moment.fit.estimate.answer))
+            # The class, or all tags of a span type
+            tag_set = self.form.tag_set
+            names = self.form.class_names
+            if tag_set is not None:
+                names = tuple("" if kind < 0 else tag_set.types[int(kind)] for kind in tag_set.kind)
+            codes = [k for k, name in enumerate(names) if name == wanted.answer]
+            fits &= self._with_units(np.flatnonzero(np.isin(moment.fit.estimate.answer, codes)))
         if wanted.annotator is not None:
-            fits &= self._labelled_by(wanted.annotator, moment)
+            labels = self.material.labels
+            names = tuple(moment.viewer.annotator_name(j) for j in range(len(labels.annotators)))
+            people = [j for j, name in enumerate(names) if name == wanted.annotator]
+            fits &= self._with_units(labels.unit[np.isin(labels.annotator, people)])
         if wanted.rule is not None:
-            fits &= self._touched_by(wanted.rule)
+            units = () if self.material.rules is None else self.material.rules.units
+            known = 0 <= wanted.rule < len(units)
+            fits &= self._with_units(units[wanted.rule] if known else np.zeros(0, dtype=np.int64))
         if wanted.search:
             fits &= self._words.str.contains(wanted.search.lower(), literal=True).to_numpy()
         return fits
-
-    def _answered(self, name: str, answer: Ints) -> Ints:
-        """Return the units with this class, or in a span of this type."""
-        tag_set = self.form.tag_set
-        if tag_set is None:
-            codes: list[Any] = [k for k, own in enumerate(self.form.class_names) if own == name]
-        else:
-            codes = [k for k, kind in enumerate(tag_set.kind) if kind >= 0 and tag_set.types[int(kind)] == name]
-        return np.flatnonzero(np.isin(answer, codes))
-
-    def _labelled_by(self, name: str, moment: ReviewMoment) -> Bools:
-        labels = self.material.labels
-        people = [j for j in range(len(labels.annotators)) if moment.viewer.annotator_name(j) == name]
-        return self._with_units(labels.unit[np.isin(labels.annotator, people)])
-
-    def _touched_by(self, rule: int) -> Bools:
-        rules = self.material.rules
-        known = rules is not None and 0 <= rule < len(rules.units)
-        return self._with_units(rules.units[rule] if rules is not None and known else np.zeros(0, dtype=np.int64))
 
     def _with_units(self, units: Ints) -> Bools:
         """Return a mask of the items that contain one of these units."""
@@ -788,31 +765,22 @@ class RefitChanges:
     @property
     def sentence(self) -> str:
         """The changes in one sentence."""
-        return "; ".join(self._parts()) + "."
-
-    def _rise(self) -> str:
-        """Explain why the number of expected mistakes increased, if it did."""
-        if round(self.mistakes_after) <= round(self.mistakes_before):
-            return ""
-        return " (more, because your decisions lowered the estimated reliability of the annotators)"
-
-    def _parts(self) -> Iterator[str]:
         answers = pluralise(self.changed, "other answer")
-        yield f"{pluralise(self.decisions, 'decision')} changed {answers}"
+        parts = [f"{pluralise(self.decisions, 'decision')} changed {answers}"]
+        rise = ""
+        if round(self.mistakes_after) > round(self.mistakes_before):
+            rise = " (more, because your decisions lowered the estimated reliability of the annotators)"
         before, after = f"{self.mistakes_before:,.0f}", f"{self.mistakes_after:,.0f}"
-        yield f"expected mistakes among the answers left {before} → {after}{self._rise()}"
+        parts.append(f"expected mistakes among the answers left {before} → {after}{rise}")
         for one in self.flags[:MAX_NAMED]:
-            yield _describe_flag(one)
+            change = f"no longer {one.before!r}" if one.after == NO_FLAG else f"now {one.after!r}"
+            parts.append(f"{shorten_name(one.annotator)} is {change}")
         if len(self.flags) > MAX_NAMED:
-            yield f"{len(self.flags) - MAX_NAMED} more annotators have new flags"
+            parts.append(f"{len(self.flags) - MAX_NAMED} more annotators have new flags")
         for rule in self.rules[:MAX_NAMED]:
-            yield f"{rule_name(rule.rule)} contradicts {rule.against} of {pluralise(rule.decisions, 'decision')}"
-
-
-def _describe_flag(one: NewFlag) -> str:
-    if one.after == NO_FLAG:
-        return f"{shorten_name(one.annotator)} is no longer {one.before!r}"
-    return f"{shorten_name(one.annotator)} is now {one.after!r}"
+            decisions = pluralise(rule.decisions, "decision")
+            parts.append(f"{rule_name(rule.rule)} contradicts {rule.against} of {decisions}")
+        return "; ".join(parts) + "."
 
 
 def new_flags(before: Sequence[AnnotatorStanding], after: Sequence[AnnotatorStanding]) -> tuple[NewFlag, ...]:

@@ -77,7 +77,9 @@ class Suggestions:
             rule: The edited rule; None keeps its text.
         """
         if not 0 <= number < len(self.rules):
-            raise OptionError(f"There are {len(self.rules):,} suggested rules, and no number {number:,}.")
+            raise OptionError(
+                f"number: got {number:,}, but the suggested rules are numbered from 0 to {len(self.rules) - 1:,}."
+            )
         text = self.rules[number].rule if rule is None else rule.strip()
         if state is RuleState.accepted:
             self._check(text)

@@ -61,7 +61,7 @@ from crowdlogic.reporting.page import Highlights, Page, Tile
 
 @dataclass(frozen=True, kw_only=True)
 class Flag:
-    """A flag, and the reason in words: a whole sentence with its figures."""
+    """A flag of an annotator, with its reason as a sentence."""
 
     kind: FlagKind
     reason: str
@@ -69,7 +69,7 @@ class Flag:
 
 @dataclass(frozen=True, kw_only=True)
 class ConfusedClasses:
-    """A class mistaken for another: the expected number of times, and the share of the labels on the true class."""
+    """Two classes that are confused: the expected number of times, and the share of labels on the true class."""
 
     truth: str
     label: str
@@ -79,7 +79,7 @@ class ConfusedClasses:
 
 @dataclass(frozen=True, kw_only=True)
 class TimeBin:
-    """An annotator's labels from begin to end (seconds, as the labels have them): how many, and how reliable."""
+    """Number and reliability of an annotator's labels from begin to end, which are times in seconds."""
 
     begin: float
     end: float
@@ -92,10 +92,10 @@ class Drift:
     """An annotator's reliability over time.
 
     Attributes:
-        bins: Equal numbers of labels each, in the order of time.
-        change: The last bin's share of right labels less the first one's.
-        p_value: How probable so clear a trend is by chance; None where undefined.
-        falls: Whether reliability falls significantly, by all annotators' tests together.
+        bins: Bins with equal numbers of labels, in order of time.
+        change: Share of right labels in the last bin minus that in the first bin.
+        p_value: P-value of the trend; None if undefined.
+        falls: Whether the reliability falls significantly, after correction for testing all annotators.
     """
 
     bins: tuple[TimeBin, ...]
@@ -106,7 +106,7 @@ class Drift:
 
 @dataclass(frozen=True, kw_only=True)
 class SpanMistakes:
-    """What became of the true spans that an annotator met, in counts; against gold, or the consensus without it."""
+    """Numbers of right and wrong spans of an annotator, compared with gold, or with the consensus without gold."""
 
     n_sequences: int
     n_true: int
@@ -126,28 +126,28 @@ class AnnotatorRow:
     """One annotator.
 
     Attributes:
-        name: Their name.
-        kind: human, llm or code; None when not known.
-        n_labels: Labels given.
-        n_items: Items seen.
-        reliability: The expected share of right labels, with its credible interval; for span tags the expected F1 of
-            whole spans.
-        token_reliability: For span tags: the expected share of right tokens; None otherwise.
-        expected_accuracy: How often they would be right if classes came as often as believed; None if not computed.
-        gold_accuracy: The share of right labels by gold, with its interval, and over how many: n_gold.
-        n_gold: Labels whose gold is known.
-        skill: How far their labels agree with the answers beyond what their own habits would by chance, with its
-            interval: 1 for always right, 0 for guessing or always saying the same, below 0 for worse than chance.
-        informativeness: How far their labels depend on the truth: 0 for one who answers the same whatever it is, 1 for
-            one whose labels give it away; None if not computed.
-        confusions: What they mix up most, at most three.
-        matrix: matrix[m][n], expected counts of labels n where the truth is m; None with too many classes.
-        favourite: The label they give most; None without labels.
-        favourite_share: Its share of their labels.
-        weight: The method's own number for them; None when it has none.
-        flags: The most serious first.
-        drift: Their reliability over time; None without times or with too few labels.
-        mistakes: For span tags; None otherwise.
+        name: Name of the annotator.
+        kind: human, llm or code; None if unknown.
+        n_labels: Number of labels.
+        n_items: Number of labelled items.
+        reliability: Expected share of right labels, with its credible interval; for span tags, the expected F1 of whole
+            spans.
+        token_reliability: For span tags: expected share of right tokens; None otherwise.
+        expected_accuracy: Expected accuracy if classes are as frequent as estimated; None if not computed.
+        gold_accuracy: Share of right labels by gold, with its interval.
+        n_gold: Number of labels on units with gold.
+        skill: Agreement with the answers beyond chance, with its interval: 1 for always right, 0 for guessing or always
+            the same label, below 0 for worse than chance.
+        informativeness: How much the labels reveal about the truth, from 0 (nothing) to 1 (everything); None if not
+            computed.
+        confusions: The most frequent confusions of classes, at most three.
+        matrix: matrix[m][n], expected number of labels n where the truth is m; None with too many classes.
+        favourite: The most frequent label; None without labels.
+        favourite_share: Share of the most frequent label.
+        weight: Parameter of the annotator in the truth method; None if it has none.
+        flags: Flags, most serious first.
+        drift: Reliability over time; None without times or with too few labels.
+        mistakes: Right and wrong spans, for span tags; None otherwise.
     """
 
     name: str
@@ -173,14 +173,14 @@ class AnnotatorRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PairAgreement:
-    """Agreement between the busiest annotators, as square tables over `names`; None where two share nothing.
+    """Agreement between the annotators with the most labels; None for pairs without common units.
 
     Attributes:
-        names: The annotators.
-        shared: shared[a][b], units that both labelled.
-        agreement: agreement[a][b], the share of these with the same label.
-        kappa: kappa[a][b], Cohen's; None where it is undefined.
-        n_annotators: Of how many annotators these are the busiest.
+        names: Names of the annotators.
+        shared: shared[a][b], the number of units that both labelled.
+        agreement: agreement[a][b], the share of common units with the same label.
+        kappa: kappa[a][b], Cohen's kappa; None if undefined.
+        n_annotators: Number of all annotators.
     """
 
     names: tuple[str, ...]
@@ -192,20 +192,21 @@ class PairAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorFindings:
-    """Whom to trust.
+    """Content of the page of annotators: whom to trust.
 
     Attributes:
-        rows: Flagged annotators first (the most serious flag, then the most labels), then the others by labels.
-        n_annotators: How many there are; rows may be fewer.
-        n_flagged: How many have each flag.
-        classes: The names along both axes of the matrices; empty with too many classes.
-        level: The level of the intervals.
-        reliability: A histogram over [0, 1] of all annotators with labels.
-        pairs: Agreement between the busiest; None with fewer than two annotators.
-        against_gold: Whether span mistakes are counted against gold; else against the consensus.
+        rows: Flagged annotators, by severity and number of labels, then the others by number of labels.
+        n_annotators: Number of annotators, which may exceed the number of rows.
+        n_flagged: Number of annotators by flag.
+        classes: Names of the classes in the matrices; empty with too many classes.
+        level: Level of the intervals.
+        reliability: Histogram of the reliability of all annotators with labels.
+        pairs: Agreement between annotators with many labels; None with fewer than two annotators.
+        against_gold: Whether mistakes in spans are counted by gold instead of the consensus.
         has_times: Whether labels have times.
-        by_others: Whether everybody is judged by the votes of the others, since the method has no model of annotators.
-        findings: The sentences of this page.
+        by_others: Whether each annotator is judged by the votes of the others, because the method has no model of
+            annotators.
+        findings: Sentences of this page.
     """
 
     rows: tuple[AnnotatorRow, ...]
@@ -224,11 +225,11 @@ class AnnotatorFindings:
 # The plots of the annotators: reliability, drift, mistakes on spans, agreement, confusion.
 
 MOST_POINTS, MOST_ROWS = 2000, 30
-"""Beyond these, a plot says less than the table."""
+"""Maximum number of points and of rows in a plot; the table shows the others."""
 MOST_CELLS, MOST_MATRICES = 1500, 24
-"""How much of the page small matrices may take."""
+"""Maximum number of cells in all small matrices, and maximum number of matrices."""
 MOST_CURVES = 6
-"""Annotators in the plot of drift."""
+"""Maximum number of annotators in the plot of drift."""
 
 
 def draw_annotators(found: AnnotatorFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:
@@ -238,7 +239,7 @@ def draw_annotators(found: AnnotatorFindings, task: TaskKind) -> Mapping[str, Se
 
 
 def highlight_annotators(found: AnnotatorFindings, task: TaskKind) -> Highlights:
-    """Return how many annotators there are and are flagged, and whom to trust."""
+    """Return the number of annotators, with the number of flagged ones, and the plot of their reliability."""
     distrusted = sum(found.n_flagged.get(kind, 0) for kind in DISTRUSTED)
     others = sum(found.n_flagged.get(kind, 0) for kind in FlagKind if kind not in (*DISTRUSTED, FlagKind.few))
     notes = [f"{distrusted:,} not to be trusted"] if distrusted else []
@@ -248,10 +249,10 @@ def highlight_annotators(found: AnnotatorFindings, task: TaskKind) -> Highlights
 
 
 def _reliability(name: str, found: AnnotatorFindings, task: TaskKind) -> Iterator[Plot]:
-    """Yield how good annotators are against how much they labelled; flagged ones are marked, too few labels are pale.
+    """Plot how good annotators are against their number of labels; flagged ones are marked, few labels are pale.
 
-    For span tags that is the F1 of spans. Otherwise it is the skill that flags are decided by: its 0 is guessing for
-    each annotator, while the share of right labels that guessing gives differs with the labels they are fond of.
+    The measure is the F1 of spans for span tags, and otherwise the skill, on which flags are based. A skill of 0 means
+    guessing for every annotator, while the accuracy of guessing depends on the preferred labels.
     """
     by_spans = task is TaskKind.spans
     points = []
@@ -345,7 +346,7 @@ def _pairs(pairs: PairAgreement | None) -> Iterator[Plot]:
 
 
 def _matrices(found: AnnotatorFindings) -> list[Plot]:
-    """Return small confusion matrices, the flagged annotators first, as many as the page has room for."""
+    """Return small confusion matrices, flagged annotators first, up to a maximum number."""
     most = max(3, min(MOST_MATRICES, MOST_CELLS // max(len(found.classes), 1) ** 2))
     shown = [(n, row.name, row.matrix) for n, row in enumerate(found.rows, 1) if row.matrix and row.n_labels]
     return [_matrix(*one, found.classes) for one in shown[:most]] if found.classes else []
@@ -366,14 +367,14 @@ def _matrix(number: int, name: str, counts: Sequence[Sequence[float]], classes: 
     )
 
 
-# How far the busiest annotators agree with each other. Axes: a and b, annotators of the table.
+# Agreement between the annotators with the most labels. Axes: a and b, annotators of the table.
 
 BUSIEST = 20
-"""Annotators in the table of pairs."""
+"""Maximum number of annotators in the table of pairs."""
 
 
 def pair_agreement(labels: CrowdLabels) -> PairAgreement | None:
-    """Return agreement between the busiest annotators; None when there are not two."""
+    """Return the agreement between the annotators with the most labels; None with fewer than two annotators."""
     n_labels = labels.labels_per_annotator()
     busiest = np.argsort(-n_labels, kind="stable")[:BUSIEST]
     busiest = busiest[n_labels[busiest] > 0]
@@ -396,33 +397,33 @@ def pair_agreement(labels: CrowdLabels) -> PairAgreement | None:
     )
 
 
-# Whom to trust: a row for each annotator with flags and their reasons, and sentences about those who stand out.
+# Content of the page: a row for each annotator with flags and their reasons, and sentences about some of them.
 #
 # Axes: j annotator, m true class, n given label.
 
 BINS = 20
 MOST_IN_MATRIX = 12
-"""With more classes a matrix cannot be read, and the most common confusions must do."""
+"""Maximum number of classes for matrices. With more classes, only the most frequent confusions are shown."""
 MOST_SENTENCES = 50
-"""Flagged annotators with a sentence of their own among the findings; the reason is in their rows, too."""
+"""Maximum number of flagged annotators with a finding; the reasons are also in the rows of the table."""
 OVERLOOKED_SHARE, OVERLOOKED_SPANS = 0.5, 10
-"""Share of ignored spans, and minimum number of true spans, from which on an annotator is named."""
+"""Minimum share of ignored spans, and minimum number of true spans, for a finding about an annotator."""
 MOST_CONFUSIONS = 3
-"""Confusions that are shown of an annotator."""
+"""Maximum number of confusions that are shown for an annotator."""
 LEAST_CONFUSIONS = 0.5
-"""Minimum expected number of times for a confusion to be shown."""
+"""Minimum expected number of times that a confusion must occur to be shown."""
 SHARED_VOTES = 0.85
-"""Share of independent votes per annotator below which it is reported how many votes all of them are worth."""
+"""Maximum number of independent votes per annotator for a finding on shared mistakes."""
 
 
 def compute_annotators(context: Context) -> AnnotatorFindings:
-    """Return the findings of the page of annotators: rows for those who matter most, and what all have in common."""
+    """Compute the content of the page of annotators."""
     inputs, verdicts = context.inputs, context.once(annotator_verdicts)
     labels, n_labels, rank = inputs.labels, verdicts.confusion.n_labels, verdicts.flag_rank()
-    # Too few labels are no reason to come first: these annotators are sorted by their number of labels.
+    # Annotators whose only flag is too few labels are sorted like those without flags
     order = np.lexsort((-n_labels, -np.where(rank > FLAG_RANK[FlagKind.few], rank, 0))).tolist()
 
-    # known[j] and right[j], the labels of each annotator that gold can judge, and those that it confirms
+    # known[j] and right[j], the number of labels of each annotator with gold, and of those that are right
     gold = np.full(labels.n_units, UNKNOWN) if inputs.gold is None else inputs.gold
     known, right = (
         sum_by(labels.annotator, len(labels.annotators), counted.astype(np.float64))
@@ -450,7 +451,7 @@ def compute_annotators(context: Context) -> AnnotatorFindings:
 
 
 def _row(inputs: ReportInputs, verdicts: AnnotatorVerdicts, j: int, *, known: float, right: float) -> AnnotatorRow:
-    """Return the row of annotator j, of whose labels gold confirms `right` out of `known`."""
+    """Return the row of annotator j, whose labels are right on `right` of `known` units with gold."""
     figures, confusion, found = verdicts.scores.table.row(j, named=True), verdicts.confusion, verdicts.mistakes
     has_labels, kinds, counts = int(figures["labels"]) > 0, inputs.labels.kind, confusion.counts[j]
     favourite = int(confusion.label_share[j].argmax()) if len(counts) and confusion.given[j] > 0 else None
@@ -473,7 +474,7 @@ def _row(inputs: ReportInputs, verdicts: AnnotatorVerdicts, j: int, *, known: fl
             recall=round_figure(found.recall[j]) if n_true else None,
             f1=round_figure(found.f1[j]) if n_true + n_marked else None,
         )
-    # Figures that the labels do not decide are left out for annotators without labels.
+    # Figures that depend on labels are left out for annotators without labels
     decided: dict[str, Any] = figures if has_labels else {}
     return AnnotatorRow(
         name=confusion.names[j],
@@ -522,7 +523,7 @@ def describe_drift(drift: DriftStatistics, j: int) -> Drift | None:
 def most_confused(
     statistics: ConfusionStatistics, j: int, bias: tuple[int, int] | None = None
 ) -> tuple[ConfusedClasses, ...]:
-    """Return the classes that annotator j mistakes for others: a bias first, then by expected number."""
+    """Return the most frequent confusions of annotator j; the one of a bias flag comes first."""
     counts, names = statistics.counts[j], statistics.classes
     wrong = counts * (1 - np.eye(len(counts)))
     often = [divmod(cell, len(counts)) for cell in np.argsort(-wrong, axis=None, kind="stable").tolist()]
@@ -535,7 +536,7 @@ def most_confused(
 
 
 def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportFinding]:
-    """Yield sentences about annotators that should not be trusted, about each serious flag, and about the others."""
+    """Yield sentences about annotators who should not be trusted, about others with flags, and about few labels."""
     flags, n_labels = verdicts.flags, verdicts.confusion.n_labels
     should_not = verdicts.distrusted()
     distrusted = [j for j in order if should_not[j]]
@@ -550,10 +551,24 @@ def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportF
     elif (np.isfinite(verdicts.confusion.skill[0]) & ~flags.has(FlagKind.few)).any():
         text = "No annotator answers at random, always the same, or worse than chance, as far as can be judged."
         yield ReportFinding(text, Urgency.know, importance=50)
-    yield from _closer_look_finding(verdicts, [j for j in order if j not in distrusted])
+
+    # Careless, biased or deteriorating annotators, in one sentence; a single one gets only its own sentence below
+    serious = {j: [kind for kind in verdicts.flag_kinds(j) if kind is not FlagKind.few] for j in order}
+    kinds = [(verdicts.confusion.names[j], found) for j, found in serious.items() if found and j not in distrusted]
+    named = [f"{shorten_name(name)} ({', '.join(found)})" for name, found in kinds]
+    if len(named) > 1:
+        text = f"{len(named):,} annotators of {len(verdicts.confusion.names):,} deserve a closer look: "
+        yield ReportFinding(f"{text}{list_names(named)}.", Urgency.look, importance=60, is_collective=True)
     if verdicts.mistakes is not None:
         yield from _overlooked_findings(verdicts.confusion.names, verdicts.mistakes)
-    yield from _single_findings(verdicts, order)
+
+    # One sentence for each serious flag of the first annotators
+    total = max(int(n_labels.sum()), 1)
+    for j in order[:MOST_SENTENCES]:
+        for kind in serious[j]:
+            importance = round(40 + 4 * (FLAG_RANK[kind] + n_labels[j] / total), 4)
+            severity, name = Urgency.act if kind in DISTRUSTED else Urgency.look, verdicts.confusion.names[j]
+            yield ReportFinding(verdicts.reason(kind, j), severity, importance=importance, about=name)
     few = np.flatnonzero(flags.has(FlagKind.few))
     if len(few):
         shared = " that others labelled, too," if (verdicts.scores.n_items[few] >= FEW_ITEMS).any() else ""
@@ -562,17 +577,8 @@ def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportF
         yield ReportFinding(text, Urgency.look if 2 * len(few) > len(order) else Urgency.know, importance=25)
 
 
-def _closer_look_finding(verdicts: AnnotatorVerdicts, others: list[int]) -> Iterator[ReportFinding]:
-    """Who is careless, biased or getting worse, in one sentence; a single one has a sentence of their own already."""
-    kinds = [(j, [kind for kind in verdicts.flag_kinds(j) if kind is not FlagKind.few]) for j in others]
-    named = [f"{shorten_name(verdicts.confusion.names[j])} ({', '.join(found)})" for j, found in kinds if found]
-    if len(named) > 1:
-        text = f"{len(named):,} annotators of {len(verdicts.confusion.names):,} deserve a closer look: "
-        yield ReportFinding(f"{text}{list_names(named)}.", Urgency.look, importance=60, is_collective=True)
-
-
 def _votes_finding(inputs: ReportInputs) -> Iterator[ReportFinding]:
-    """Yield how many independent votes the annotators are worth, if that is clearly less than their number."""
+    """Yield a finding on the number of independent votes, if it is clearly smaller than the number of annotators."""
     calibration, size = inputs.estimate.calibration, len(inputs.labels.annotators)
     votes = None if calibration is None else calibration.effective_votes
     if votes is None or votes > SHARED_VOTES * size:
@@ -582,7 +588,7 @@ def _votes_finding(inputs: ReportInputs) -> Iterator[ReportFinding]:
 
 
 def _overlooked_findings(names: tuple[str, ...], found: SpanErrors) -> Iterator[ReportFinding]:
-    """Who misses most of the spans: token by token that hardly shows, since most tokens are outside of any span."""
+    """Yield a finding on annotators who miss most spans, which the accuracy of tokens hardly shows."""
     share = found.ignored / np.maximum(found.n_gold, 1)
     blind = np.flatnonzero((found.n_gold >= OVERLOOKED_SPANS) & (share > OVERLOOKED_SHARE))
     if not len(blind):
@@ -594,18 +600,6 @@ def _overlooked_findings(names: tuple[str, ...], found: SpanErrors) -> Iterator[
         f"are to mark: {who}."
     )
     yield ReportFinding(text, Urgency.act, importance=88, is_collective=True)
-
-
-def _single_findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportFinding]:
-    """Yield a sentence for each of the first flagged annotators, but for those with too few labels."""
-    confusion = verdicts.confusion
-    total = max(int(confusion.n_labels.sum()), 1)
-    for j in order[:MOST_SENTENCES]:
-        for kind in verdicts.flag_kinds(j):
-            if kind is not FlagKind.few:
-                importance = round(40 + 4 * (FLAG_RANK[kind] + confusion.n_labels[j] / total), 4)
-                severity = Urgency.act if kind in DISTRUSTED else Urgency.look
-                yield ReportFinding(verdicts.reason(kind, j), severity, importance=importance, about=confusion.names[j])
 
 
 PAGE = Page(

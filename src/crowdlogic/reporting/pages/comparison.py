@@ -1,4 +1,4 @@
-"""Comparison: several methods on the same labels."""
+"""Comparison of several methods on the same labels."""
 
 from __future__ import annotations
 
@@ -15,20 +15,18 @@ from crowdlogic.reporting.inputs import Context
 from crowdlogic.reporting.page import Page
 from crowdlogic.truth.comparison import MethodResult, pairwise_agreement, shown_scores
 
-# Several methods on the same labels.
-
 
 @dataclass(frozen=True, kw_only=True)
 class MethodRow:
-    """One method of several.
+    """One of the compared methods.
 
     Attributes:
-        name: The method.
-        scores: In the order of `score_names`; empty without gold.
-        seconds: How long it took; None when it is not known.
-        iterations: How many iterations.
+        name: Name of the method.
+        scores: Scores in the order of `score_names`; empty without gold.
+        seconds: Duration in seconds; None if unknown.
+        iterations: Number of iterations.
         converged: Whether it converged.
-        mean_agreement: The mean share of units on which it agrees with each other method; None for a single one.
+        mean_agreement: Mean share of units with the same answer by another method; None for a single method.
     """
 
     name: str
@@ -41,14 +39,14 @@ class MethodRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonFindings:
-    """Several methods on the same labels.
+    """Content of the page of the comparison.
 
     Attributes:
-        methods: The best by the first score first; without gold, the one that most agree with.
-        score_names: What was scored.
-        agreement: agreement[a][b], the share of units answered alike, in the order of `methods`.
-        n_disputed: Units on which not all methods agree.
-        findings: The sentences of this page.
+        methods: The methods, best first by the first score, or without gold by the mean agreement.
+        score_names: Names of the scores.
+        agreement: agreement[a][b], the share of units with the same answer, in the order of `methods`.
+        n_disputed: Number of units on which not all methods agree.
+        findings: Sentences of this page.
     """
 
     methods: tuple[MethodRow, ...]
@@ -58,22 +56,22 @@ class ComparisonFindings:
     findings: tuple[ReportFinding, ...]
 
 
-# Several methods on the same labels, the best first, and in words. Axes: a and b methods, i unit.
+# Computation of the content. Axes: a and b methods, i unit.
 
 STANDARD_ERRORS = 2.0
-"""A score must be ahead by more than this many standard errors to be called better."""
+"""Minimum difference of scores, in standard errors, to call a method better."""
 DISPUTED = 0.05
-"""A share of units in dispute above which the choice of the method matters."""
+"""Minimum share of disputed units for which the choice of the method matters."""
 
 
 def compute_comparison(context: Context) -> ComparisonFindings | None:
-    """Return the findings of the page of the comparison; None when no other method was run."""
+    """Compute the content of the page of the comparison; None if no methods are compared."""
     compared = context.compared
     if not compared:
         return None
     names = shown_scores(compared)
     between = pairwise_agreement(compared)
-    # Without the agreement of each method with itself.
+    # Without the agreement of each method with itself
     mean = (between.sum(axis=1) - 1) / max(len(compared) - 1, 1)
     keys = [-(one.scores[names[0]] if names else share) for one, share in zip(compared, mean, strict=True)]
     order = np.argsort(np.nan_to_num(np.array(keys), nan=1.0), kind="stable").tolist()
@@ -111,10 +109,10 @@ def disputed_units(compared: Sequence[MethodResult]) -> Bools:
 def _best_finding(
     context: Context, rows: Sequence[MethodRow], names: Sequence[str], agreement_with_best: Floats
 ) -> Iterator[ReportFinding]:
-    """Yield which method is best by gold, and whether it is significantly better than the one the report is about.
+    """Yield a finding on the best method by gold, and whether it is significantly better than the report's method.
 
-    Two methods can differ in score only where they answer differently: the standard error of the difference is at most
-    the root of that share over the number of units with gold.
+    The scores of two methods differ only by the units with different answers, so the standard error of the difference
+    is at most the square root of the share of these units, divided by the number of units with gold.
     """
     best = rows[0].scores[0] if names and len(rows) > 1 else None
     if best is None:
@@ -144,9 +142,6 @@ def _disputed_findings(rows: Sequence[MethodRow], disputed: Bools) -> Iterator[R
     not_converged = [row.name for row in rows if not row.converged]
     if not_converged:
         yield ReportFinding(f"Not converged: {', '.join(not_converged)}.", Urgency.know, importance=12)
-
-
-# The plots of the comparison: methods by their score, and how often they answer alike.
 
 
 def draw_comparison(found: ComparisonFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001

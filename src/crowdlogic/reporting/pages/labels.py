@@ -33,18 +33,16 @@ from crowdlogic.reporting.findings import (
 from crowdlogic.reporting.inputs import Context, ReportInputs, annotator_verdicts
 from crowdlogic.reporting.page import Highlights, Page, Tile
 
-# How sure the answers are, and which to check.
-
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """What checking every answer below a confidence would cost, and find.
+    """Expected cost and benefit of checking every answer below a confidence.
 
     Attributes:
         confidence: The threshold.
-        n_below: How many units lie below it.
-        expected_wrong: How many of these are expected to be wrong.
-        share_found: That share of all expected wrong answers; None when none is expected.
+        n_below: Number of units below the threshold.
+        expected_wrong: Expected number of wrong answers below the threshold.
+        share_found: Share of all expected wrong answers that are below the threshold; None if none are expected.
     """
 
     confidence: float
@@ -63,7 +61,7 @@ class Belief:
 
 @dataclass(frozen=True, kw_only=True)
 class Vote:
-    """A label: by whom, what, how much it counts, and how reliable its giver is; reliability None when not known."""
+    """A label with its weight and the reliability of its annotator; None if unknown."""
 
     annotator: str
     label: str
@@ -73,7 +71,7 @@ class Vote:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """Tokens start to end (exclusive) of a type; for tags that are no spans, each token's tag is a span of its own."""
+    """A span: its first token, the token after its last one, and its type. Other tags are spans of one token."""
 
     start: int
     end: int
@@ -82,7 +80,7 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """One annotator's spans in a sentence, and how reliable they are; reliability None when not known."""
+    """An annotator's spans in a sentence, and the reliability of the annotator; None if unknown."""
 
     annotator: str
     spans: tuple[Span, ...]
@@ -91,16 +89,16 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class TaggedSentence:
-    """A sentence with everybody's spans.
+    """A sentence with the spans of all annotators.
 
     Attributes:
-        tokens: The tokens, cut after a number of them; `token 1`, ... when the words are not known.
-        n_tokens: How many there are.
-        confidence: The confidence of each token shown; None where there is no answer.
-        consensus: The answer's spans.
-        readings: The tags of each annotator, up to a maximum number of annotators.
-        n_readings: How many annotators there are.
-        gold: The gold's spans; None when it is not known.
+        tokens: The tokens, up to a maximum number; `token 1`, ... if the words are unknown.
+        n_tokens: Number of tokens.
+        confidence: Confidence of each token that is shown; None without an answer.
+        consensus: Spans of the answer.
+        readings: Spans of each annotator, up to a maximum number of annotators.
+        n_readings: Number of annotators.
+        gold: Spans of the gold; None without gold.
     """
 
     tokens: tuple[str, ...]
@@ -114,22 +112,22 @@ class TaggedSentence:
 
 @dataclass(frozen=True, kw_only=True)
 class ShownItem:
-    """An item in detail.
+    """Details of an item. For a sentence, most of them are about its least certain token.
 
     Attributes:
-        name: Its name.
-        text: Its text, cut at a length; None when it is not known. Empty for sentences: see `sentence`.
-        is_cut: Whether text or tokens were cut.
-        answer: The answer; None for a sentence, and where there is none.
-        confidence: The belief in it; for a sentence that of its least sure token. None where there is no answer.
-        expected_wrong: 1 - confidence; for a sentence the expected number of wrong tokens.
-        beliefs: The most probable classes, most probable first; for a sentence those of its least sure token.
-        token: Which token of a sentence is the least sure, from 0; None for documents.
-        votes: Its labels (those of that token), up to a maximum number.
-        n_votes: How many there are.
-        gold: The gold (of that token); None when it is not known.
-        sentence: The sentence and everybody's spans; None for documents.
-        evidence: Why it got its answer; None when that is not known.
+        name: Name of the item.
+        text: Text, shortened; None if unknown, and for sentences.
+        is_cut: Whether the text or the sentence was shortened.
+        answer: The answer; None for a sentence, and if there is no answer.
+        confidence: Confidence of the answer, or of the least certain token; None without an answer.
+        expected_wrong: 1 - confidence; for a sentence, the expected number of wrong tokens.
+        beliefs: Classes with their probabilities, most probable first.
+        token: Number of the least certain token of a sentence, starting at 0; None for documents.
+        votes: Labels, up to a maximum number.
+        n_votes: Number of labels.
+        gold: The gold class; None without gold.
+        sentence: The sentence with all spans; None for documents.
+        evidence: Evidence for the answer; None if it is not known.
     """
 
     name: str
@@ -149,24 +147,24 @@ class ShownItem:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelFindings:
-    """How sure the answers are, and which to check.
+    """Content of the page of labels: how certain the answers are, and which to check.
 
     Attributes:
-        n_answered: Units with an answer.
-        n_unanswered: Units without one.
-        n_tied: Units with several best classes.
-        expected_wrong: The expected number of wrong answers, by the beliefs.
-        expected_wrong_share: Their share; None without answers.
-        confidence: A histogram over [0, 1] of the answers' confidence.
-        check_below: The confidence below which answers should be checked; None where all or none should.
-        thresholds: What checking below each would cost and find.
-        doubts: The items most in doubt, the most doubtful first; those with nothing in doubt are left out.
-        n_doubts: How many items have any doubt at all.
-        gold_mistakes: Items whose gold the method confidently denies: `answer` against `gold`; the surest first.
-        n_gold_mistakes: How many there are.
-        sure: How confident the method must be to doubt the gold.
-        text_length: Texts longer than this many characters are cut.
-        findings: The sentences of this page.
+        n_answered: Number of units with an answer.
+        n_unanswered: Number of units without an answer.
+        n_tied: Number of units with several most probable classes.
+        expected_wrong: Expected number of wrong answers, according to the beliefs.
+        expected_wrong_share: Expected share of wrong answers; None without answers.
+        confidence: Histogram of the confidence of the answers.
+        check_below: Confidence below which answers should be checked; None if all or none should be checked.
+        thresholds: Cost and benefit of checking, for several thresholds.
+        doubts: The most doubtful items, most doubtful first.
+        n_doubts: Number of doubtful items.
+        gold_mistakes: Items whose gold contradicts a confident answer, most confident first.
+        n_gold_mistakes: Number of such items.
+        sure: Minimum confidence of answers that cast doubt on the gold.
+        text_length: Maximum number of characters of texts.
+        findings: Sentences of this page.
     """
 
     n_answered: int
@@ -186,7 +184,7 @@ class LabelFindings:
     findings: tuple[ReportFinding, ...]
 
 
-# The plots of the page of labels: how sure the answers are, and what checking would find.
+# Plots of the page of labels.
 
 
 def draw_labels(found: LabelFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:
@@ -195,7 +193,7 @@ def draw_labels(found: LabelFindings, task: TaskKind) -> Mapping[str, Sequence[P
 
 
 def highlight_labels(found: LabelFindings, task: TaskKind) -> Highlights:
-    """Return how many mistakes are expected, and how sure the answers are."""
+    """Return the expected number of mistakes, and the histogram of the confidence."""
     tiles = []
     if found.expected_wrong_share is not None:
         note = f"{format_percent(found.expected_wrong_share)} of the answers"
@@ -211,7 +209,7 @@ def _confidence(name: str, found: LabelFindings, task: TaskKind) -> Iterator[Plo
     edges, counts = found.confidence.edges, found.confidence.counts
     if len(edges) < 2:
         return
-    # No answer can be less sure than one in as many as there are classes: the empty left side is left out.
+    # Leave out the empty left side: with K classes, the confidence is at least 1 / K
     first = max(0, next((b for b, count in enumerate(counts) if count), 0) - 1)
     yield histogram_chart(
         name,
@@ -235,23 +233,23 @@ def _checking(found: LabelFindings, task: TaskKind) -> Iterator[Plot]:
         )
 
 
-# Sentences with every annotator's spans, all read at once.
+# Sentences with the spans of all annotators, computed for all sentences at once.
 #
 # Axes: i unit, t token that is shown, e sentence, j annotator, p pair of a sentence and an annotator.
 
 MOST_TOKENS = 200
-"""Longer sentences are cut, but never before the token in the centre of attention."""
+"""Maximum number of tokens of a sentence; more are shown if needed to include its least certain token."""
 MOST_READINGS = 30
-"""Annotators of a sentence that are shown."""
+"""Maximum number of annotators of a sentence."""
 
 
 def read_spans(inputs: ReportInputs, tags: Ints, offsets: Ints) -> list[tuple[Span, ...]]:
-    """Return the spans of every sentence; where tags are no span tags, every token's tag is a span of its own.
+    """Return the spans of every sentence; if the tags are not span tags, every token is a span.
 
     Args:
         inputs: The inputs of the report.
-        tags: tags[i], over all sentences; NO_ANSWER is not part of a span.
-        offsets: Where each sentence begins; and the end of the last.
+        tags: tags[i] of all sentences; NO_ANSWER is not part of a span.
+        offsets: First token of each sentence, and the end of the last one.
     """
     if inputs.task is TaskKind.spans:
         tag_set = parse_tags(inputs.labels.classes)
@@ -269,12 +267,12 @@ def read_spans(inputs: ReportInputs, tags: Ints, offsets: Ints) -> list[tuple[Sp
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Windows:
-    """What is shown of some sentences: their first tokens, one sentence after another.
+    """The tokens of some sentences that are shown, concatenated.
 
     Attributes:
         unit: unit[t], the unit of token t.
-        offsets: Where each sentence begins among the tokens; and the end of the last.
-        length: length[e], how many tokens the whole sentence has.
+        offsets: First shown token of each sentence, and the end of the last one.
+        length: length[e], the number of tokens of the whole sentence.
     """
 
     unit: Ints
@@ -283,7 +281,7 @@ class Windows:
 
 
 def cut_windows(offsets: Ints, items: Ints, tokens: Ints) -> Windows:
-    """Return the first tokens of some items, at least up to the token in the centre of attention."""
+    """Return the first tokens of some items, at least up to the given token of each."""
     begin, length = offsets[items], np.diff(offsets)[items]
     shown = np.minimum(length, np.maximum(MOST_TOKENS, tokens + 1))
     ends = np.concatenate([[0], np.cumsum(shown)])
@@ -292,13 +290,13 @@ def cut_windows(offsets: Ints, items: Ints, tokens: Ints) -> Windows:
 
 
 def show_sentences(inputs: ReportInputs, items: Ints, tokens: Ints, reliability: Floats) -> list[TaggedSentence]:
-    """Return tokens, consensus and readings of some items, all read at once.
+    """Return tokens, consensus and annotators' spans of some items.
 
     Args:
         inputs: The inputs of the report.
-        items: The items' codes.
-        tokens: The token of each item in the centre of attention, which is never cut off.
-        reliability: reliability[j]; NaN where it is not known.
+        items: Codes of the items.
+        tokens: The token of each item that must be shown.
+        reliability: reliability[j]; NaN if unknown.
     """
     windows = cut_windows(np.asarray(inputs.labels.offsets), items, tokens)
     answer = inputs.estimate.answer[windows.unit]
@@ -334,15 +332,15 @@ def show_sentences(inputs: ReportInputs, items: Ints, tokens: Ints, reliability:
 def read_annotators(
     inputs: ReportInputs, windows: Windows, reliability: Floats
 ) -> list[tuple[tuple[Reading, ...], int]]:
-    """Of each sentence, the spans of its first annotators, and how many annotators there are."""
+    """Return for each sentence the spans of its first annotators, and the number of its annotators."""
     labels, n_annotators = inputs.labels, max(len(inputs.labels.annotators), 1)
-    # Labels are sorted by unit: those of a token are a range of rows. rows[n] and token[n] run over all of them.
+    # Labels are sorted by unit, so those of a token are a range of rows; rows[n] and token[n] list all of them
     first, last = (np.searchsorted(labels.unit, windows.unit, side=side) for side in ("left", "right"))
     count = last - first
     rows = np.repeat(first - np.concatenate([[0], np.cumsum(count)[:-1]]), count) + np.arange(count.sum())
     token = np.repeat(np.arange(len(windows.unit)), count)
     sentence = np.searchsorted(windows.offsets, token, side="right") - 1
-    # One sequence of tags for every pair of a sentence and an annotator, as long as the sentence is shown.
+    # One sequence of tags for every pair of a sentence and an annotator, over the shown tokens
     pairs, pair = np.unique(sentence * n_annotators + labels.annotator[rows], return_inverse=True)
     sentence_of_pair, annotator_of_pair = pairs // n_annotators, pairs % n_annotators
     ends = np.concatenate([[0], np.cumsum(np.diff(windows.offsets)[sentence_of_pair])])
@@ -357,21 +355,21 @@ def read_annotators(
     return [(tuple(found[one : min(other, one + MOST_READINGS)]), other - one) for one, other in pairwise(bounds)]
 
 
-# Items in detail: text, votes, beliefs and evidence. Axes: i unit, s item, j annotator, k class.
+# Details of items: text, votes, beliefs and evidence. Axes: i unit, s item, j annotator, k class.
 
 MOST_BELIEFS = 8
-"""Classes whose probability is shown."""
+"""Maximum number of classes with their probability."""
 MOST_VOTES = 50
-"""Votes of an item that are shown."""
+"""Maximum number of votes of an item."""
 
 
 def show_items(context: Context, units: Ints, expected_wrong: Floats) -> tuple[ShownItem, ...]:
-    """Return the items of some units in detail, each with its unit in the centre of attention.
+    """Return the details of some items.
 
     Args:
-        context: The context of the report, with the evidence of these units.
-        units: A unit of each item.
-        expected_wrong: How many wrong answers each item is expected to have.
+        context: The context of the report, with the evidence of the units.
+        units: One unit of each item, to which the details refer.
+        expected_wrong: Expected number of wrong answers of each item.
     """
     inputs, estimate, labels = context.inputs, context.inputs.estimate, context.inputs.labels
     items, names, length = labels.item_of_unit[units], inputs.class_names, context.limits.text
@@ -381,7 +379,7 @@ def show_items(context: Context, units: Ints, expected_wrong: Floats) -> tuple[S
     if labels.offsets is not None:
         tokens = (units - labels.offsets[items]).tolist()
         sentences = show_sentences(inputs, items, units - labels.offsets[items], reliability)
-    # Labels are sorted by unit: those of a unit are a range of rows.
+    # Labels are sorted by unit, so those of a unit are a range of rows
     begins, ends = (np.searchsorted(labels.unit, units, side=side).tolist() for side in ("left", "right"))
     shown = []
     for n, (i, s) in enumerate(zip(units.tolist(), items.tolist(), strict=True)):
@@ -416,39 +414,37 @@ def show_items(context: Context, units: Ints, expected_wrong: Floats) -> tuple[S
     return tuple(shown)
 
 
-# Which labels to check: how sure the answers are, the items most in doubt, and gold that is probably wrong.
+# Labels to check: the confidence of the answers, the most doubtful items, and gold that is probably wrong.
 #
-# The doubt about an item is how many of its answers are expected to be wrong: 1 - confidence for a document, the sum
-# of
-# it over the tokens for a sentence. Axes: i unit, s item, k class.
+# The doubt about an item is the expected number of its wrong answers: 1 - confidence for a document, the sum of 1 -
+# confidence over the tokens for a sentence. Axes: i unit, s item, k class.
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-"""Confidences below which checking is priced."""
+"""Confidences for which cost and benefit of checking are computed."""
 SURE = 0.95
-"""How confident an answer must be to cast doubt on the gold."""
+"""Minimum confidence of an answer that casts doubt on the gold."""
 ANY_DOUBT = 1e-6
-"""Less than one wrong answer in a million expected is no doubt."""
+"""Minimum expected number of wrong answers of a doubtful item."""
 BINS = 20
 WORTH_CHECKING = 0.5
-"""To check is what lies below the lowest threshold below which at least this share of the wrong answers is expected:
-the sentence, the chart and the list of items use the same."""
+"""Minimum share of the expected wrong answers below the recommended threshold, which is the lowest such threshold."""
 ON_EDGE = 1e-9
-"""A threshold this near to an edge of the histogram is on it."""
+"""Maximum distance at which a threshold coincides with an edge of the histogram."""
 OVERCONFIDENT = 2.0
-"""The method is overconfident where sure answers contradict the gold more than this many times as often as expected."""
+"""Minimum factor by which confident answers contradict the gold more often than expected, to report overconfidence."""
 MANY = 0.05
-"""A share of wrong answers, or of ties, above which they call for attention."""
+"""Minimum share of wrong answers, or of ties, that requires attention."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Doubts:
-    """What is in doubt.
+    """Doubtful answers, and doubtful gold.
 
     Attributes:
         wrong: wrong[i], the probability that the answer of unit i is wrong; 0 without an answer.
-        units: The least sure unit of every item in doubt, the most doubtful item first.
+        units: The least certain unit of every doubtful item, most doubtful item first.
         doubt: The doubt about each of these items.
-        suspects: For every item whose gold a sure answer contradicts, the unit where it is surest; the surest first.
+        suspects: For every item whose gold contradicts a confident answer, the unit with the most confident answer.
     """
 
     wrong: Floats
@@ -458,7 +454,7 @@ class Doubts:
 
 
 def find_doubts(context: Context) -> Doubts:
-    """Return everything in doubt; use it as `context.once(find_doubts)`."""
+    """Find doubtful answers and gold. Use `context.once(find_doubts)`, because it is called several times."""
     estimate = context.inputs.estimate
     wrong = np.where(estimate.answered, 1.0 - np.nan_to_num(estimate.confidence), 0.0)
     units, doubt = rank_doubtful(context.inputs, wrong)
@@ -472,7 +468,7 @@ def evidence_units(context: Context) -> Ints:
 
 
 def compute_labels(context: Context) -> LabelFindings:
-    """Return the findings of the page of labels."""
+    """Compute the content of the page of labels."""
     inputs, doubts, most = context.inputs, context.once(find_doubts), context.limits.items
     estimate = inputs.estimate
     confidence, n_answered = estimate.confidence[estimate.answered], int(estimate.answered.sum())
@@ -501,7 +497,7 @@ def compute_labels(context: Context) -> LabelFindings:
 
 
 def price_thresholds(confidence: Floats) -> tuple[Threshold, ...]:
-    """For each threshold, how many answers lie below it and how many of these are expected to be wrong."""
+    """Return the number of answers and the expected number of wrong answers below each threshold."""
     wrong = 1.0 - confidence
     total = float(wrong.sum())
     found = [(level, confidence < level) for level in THRESHOLDS]
@@ -517,13 +513,13 @@ def price_thresholds(confidence: Floats) -> tuple[Threshold, ...]:
 
 
 def worth_checking(thresholds: tuple[Threshold, ...], n: int) -> Threshold | None:
-    """Return the lowest threshold below which half of the mistakes are expected; None if all n answers are below it."""
+    """Return the lowest threshold with half of the expected mistakes below it; None if all n answers are below it."""
     worth = next((row for row in thresholds if (row.share_found or 0.0) >= WORTH_CHECKING), None)
     return None if worth is None or worth.n_below >= n else worth
 
 
 def split_at(histogram: Histogram, confidence: Floats, threshold: float | None) -> Histogram:
-    """Return the histogram with an edge at the threshold, so that no bar contains values on both sides."""
+    """Add an edge at the threshold to a histogram, so that no bar contains values on both sides."""
     edges = np.array(histogram.edges)
     if threshold is None or len(edges) < 2 or np.abs(edges - threshold).min() < ON_EDGE:
         return histogram
@@ -542,19 +538,19 @@ def find_ties(estimate: Estimate) -> Bools:
 
 
 def rank_doubtful(inputs: ReportInputs, wrong: Floats) -> tuple[Ints, Floats]:
-    """Return the least sure unit of every item in doubt, the most doubtful item first, and the items' doubt."""
+    """Return the least certain unit of every doubtful item, most doubtful item first, and the doubt of the items."""
     item = inputs.labels.item_of_unit
     doubt = sum_by(item, len(inputs.labels.items), wrong)
     order = np.argsort(-doubt, kind="stable")
     order = order[doubt[order] > ANY_DOUBT]
-    # Units sorted by item, and within an item by falling doubt: the first of each item is its least sure unit.
+    # Units are sorted by item and then by decreasing doubt, so the first unit of each item is its least certain one
     by_item = np.lexsort((-wrong, item))
     first = np.searchsorted(item[by_item], order)
     return by_item[first], doubt[order]
 
 
 def find_gold_suspects(inputs: ReportInputs) -> Ints:
-    """For every item whose gold a sure answer contradicts, the unit where it is surest; the surest first."""
+    """Return the unit with the most confident answer of every item whose gold contradicts a confident answer."""
     if inputs.gold is None:
         return np.zeros(0, dtype=np.int64)
     estimate = inputs.estimate
@@ -574,8 +570,17 @@ def _findings(
         yield ReportFinding("No item has an answer: there are no labels.", Urgency.act, importance=100)
         return
     yield _expected_wrong_finding(inputs, total, worth)
-    if n_suspects:
-        yield _gold_finding(inputs, n_suspects)
+    if n_suspects:  # either may be wrong; if the method is overconfident, often the answer
+        estimate, gold = inputs.estimate, np.asarray(inputs.gold)
+        sure = inputs.known & estimate.answered & (estimate.confidence >= SURE)
+        denied = float((estimate.answer[sure] != gold[sure]).mean())
+        text = (
+            f"Check the gold of {pluralise(n_suspects, 'item')}: the answer contradicts it with {percent(SURE)} "
+            f"confidence or more, so either the gold or the crowd is wrong there."
+        )
+        if denied > OVERCONFIDENT * (1 - SURE):
+            text += f" At {percent(denied)} of such sure answers, many will be the method's own mistakes."
+        yield ReportFinding(text, Urgency.look, importance=58)
     if n_tied:
         label = "label" if is_document else "tag"
         text = (
@@ -589,22 +594,8 @@ def _findings(
         yield ReportFinding(text, Urgency.know, importance=5)
 
 
-def _gold_finding(inputs: ReportInputs, n_suspects: int) -> ReportFinding:
-    """Gold that sure answers contradict: either may be wrong; of an overconfident method it is often the answer."""
-    estimate, gold = inputs.estimate, np.asarray(inputs.gold)
-    sure = inputs.known & estimate.answered & (estimate.confidence >= SURE)
-    denied = float((estimate.answer[sure] != gold[sure]).mean())
-    text = (
-        f"Check the gold of {pluralise(n_suspects, 'item')}: the answer contradicts it with {percent(SURE)} confidence "
-        f"or more, so either the gold or the crowd is wrong there."
-    )
-    if denied > OVERCONFIDENT * (1 - SURE):
-        text += f" At {percent(denied)} of such sure answers, many will be the method's own mistakes."
-    return ReportFinding(text, Urgency.look, importance=58)
-
-
 def _expected_wrong_finding(inputs: ReportInputs, total: float, worth: Threshold | None) -> ReportFinding:
-    """Return how many answers are wrong, by the beliefs and by gold, and what it takes to find half of them."""
+    """Return a finding on the number of wrong answers, by the beliefs and by gold, and how to find many of them."""
     n, label = int(inputs.estimate.answered.sum()), "label" if inputs.task is TaskKind.documents else "tag"
     of_all, by_gold = f"of {pluralise(n, label)}", ""
     judged = inputs.known & inputs.estimate.answered
@@ -614,7 +605,16 @@ def _expected_wrong_finding(inputs: ReportInputs, total: float, worth: Threshold
     if total <= ANY_DOUBT:
         text = f"The method doubts none {of_all}{by_gold}."
         return ReportFinding(text, Urgency.know, importance=80)
-    text = f"{_likely_wrong(inputs, total, label)}{by_gold}"
+    # How many answers are wrong; with calibrated confidence as an interval over answers whose truth is not known
+    estimate = inputs.estimate
+    expected = expected_accuracy(estimate) if estimate.calibration is not None else None
+    if expected is None:
+        own = "by the method's own confidence, which mostly claims too much"
+        text = f"{approximate(total).capitalize()} {of_all} should be wrong {own}{by_gold}"
+    else:
+        known = n - expected.n
+        unknown = f" whose truth is not known (that of {known:,} is)" if known else ""
+        text = f"{describe_range(expected, label, which=unknown)}{by_gold}"
     first = mistakes_by_rank(inputs.labels, inputs.estimate)
     if first:
         ranges = []
@@ -629,30 +629,14 @@ def _expected_wrong_finding(inputs: ReportInputs, total: float, worth: Threshold
     return ReportFinding(f"{text}.", Urgency.act if total > MANY * n else Urgency.look, importance=80)
 
 
-def _likely_wrong(inputs: ReportInputs, total: float, label: str) -> str:
-    """Yield how many answers are likely wrong, with an interval if the confidence is calibrated, and its basis.
-
-    As `aggregate` does, it counts the answers whose truth is not known.
-    """
-    n, is_calibrated = int(inputs.estimate.answered.sum()), inputs.estimate.calibration is not None
-    expected = expected_accuracy(inputs.estimate) if is_calibrated else None
-    if expected is None:
-        of_all = f"of {pluralise(n, label)}"
-        own = "by the method's own confidence, which mostly claims too much"
-        return f"{approximate(total).capitalize()} {of_all} should be wrong {own}"
-    known = n - expected.n
-    unknown = f" whose truth is not known (that of {known:,} is)" if known else ""
-    return describe_range(expected, label, which=unknown)
-
-
-# The items of the page of labels as data for its script: compact and within a budget.
+# The items of the page of labels as data for its script.
 
 BUDGET = 2_600_000
-"""Bytes of the page that items may take, so that the whole stays under five million."""
+"""Maximum number of bytes for items, so that the page is smaller than five million bytes."""
 
 
 def select_items(found: LabelFindings) -> dict[str, Any]:
-    """Return as many doubtful items and items with suspect gold as the budget allows, and the number of the others."""
+    """Return doubtful items and items with doubtful gold within the budget, and the number of omitted items."""
     lists: dict[str, Sequence[ShownItem]] = {"doubts": found.doubts, "gold_mistakes": found.gold_mistakes}
     shown: dict[str, list[Any]] = {}
     spent, left_out = 0, 0

@@ -1,4 +1,4 @@
-"""Overview: what was labelled, how far annotators agree, what was estimated, and how right that is."""
+"""Overview: the size of the data, the agreement of the annotators, the estimate, and scores by gold."""
 
 from __future__ import annotations
 
@@ -42,8 +42,6 @@ from crowdlogic.reporting.page import Page
 from crowdlogic.truth.comparison import score_estimate
 from crowdlogic.truth.majority import MajorityVote
 
-# What was labelled, by whom, how far they agree, and what was made of it.
-
 
 @dataclass(frozen=True, kw_only=True)
 class Coefficient:
@@ -51,10 +49,10 @@ class Coefficient:
 
     Attributes:
         name: observed, alpha, fleiss, ac1 or cohen.
-        title: The same in words.
-        figure: Its value and interval.
-        level: The level of the interval, such as 0.95.
-        reason: Why it is undefined; None when it is not.
+        title: Full name.
+        figure: Value and interval.
+        level: Level of the interval, such as 0.95.
+        reason: Reason why it is undefined; None if it is defined.
     """
 
     name: str
@@ -66,15 +64,15 @@ class Coefficient:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassShare:
-    """How common a class is.
+    """Frequency of a class.
 
     Attributes:
         name: The class.
-        votes: How many labels name it.
-        vote_share: Their share of all labels; None when there are none.
-        answers: How many units got it as their answer.
-        posterior_share: The mean belief in it over the units that were answered; None when there are none.
-        gold_share: Its share of the known gold; None without gold.
+        votes: Number of its labels.
+        vote_share: Share of its labels; None without labels.
+        answers: Number of units with this answer.
+        posterior_share: Mean belief in the class over units with an answer; None if there are none.
+        gold_share: Share of the class in the gold; None without gold.
     """
 
     name: str
@@ -87,13 +85,13 @@ class ClassShare:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """The answers against gold.
+    """Score of the answers against gold.
 
     Attributes:
         name: accuracy, or F1 conll and F1 strict for span tags.
-        figure: The score; its interval where it is an accuracy.
-        majority: What counting votes would have scored; None where it was not computed.
-        n: Answers that were scored, those whose gold is known (for F1: gold spans).
+        figure: The score, with an interval for the accuracy of documents.
+        majority: Score of majority vote; None if not computed.
+        n: Number of scored answers; for F1, of gold spans.
     """
 
     name: str
@@ -112,33 +110,33 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class OverviewFindings:
-    """What was labelled, by whom, how far they agree, and what was made of it.
+    """Content of the overview.
 
     Attributes:
         task: Documents, tags or spans.
-        n_items: Documents or sentences.
-        n_units: Documents or tokens.
-        n_annotators: Annotators, with labels or without.
-        n_labels: Labels.
-        n_unlabelled: Items without any label.
-        n_single: Items that only one annotator labelled.
-        labels_per_item: How many annotators an item has: whole numbers, the last bin may hold all larger ones.
-        mean_labels_per_item: The mean of it; None without items.
-        classes: A row per class, in the order of the classes; the most common ones when there are too many.
-        n_classes: How many classes there are.
-        agreement: Every coefficient.
-        intake: What reading dropped or noticed, in sentences.
-        method: The method's name.
-        settings: Its options, and what the run was given.
-        converged: Whether it converged.
-        iterations: How many iterations it took.
-        iteration_name: What these are: "epoch" for a run, else "iteration".
-        scores: Against gold; empty without gold.
-        n_gold: Units whose gold is known.
-        calibration: Confidence against accuracy; empty without gold.
-        calibration_error: The mean gap between both; None without gold.
-        findings: The sentences of this page.
-        confidence_source: What the confidence rests on, in words; None for the method's own posterior.
+        n_items: Number of documents or sentences.
+        n_units: Number of documents or tokens.
+        n_annotators: Number of annotators.
+        n_labels: Number of labels.
+        n_unlabelled: Number of items without labels.
+        n_single: Number of items with a single annotator.
+        labels_per_item: Histogram of the number of annotators per item; the last bin includes all larger numbers.
+        mean_labels_per_item: Mean number of annotators per item; None without items.
+        classes: Frequencies of the classes, in the order of the classes; if there are many, of the most frequent ones.
+        n_classes: Number of classes.
+        agreement: Coefficients of agreement.
+        intake: Notices about labels that were left out or changed.
+        method: Name of the method.
+        settings: Options of the method and inputs of the run.
+        converged: Whether the method converged.
+        iterations: Number of iterations or epochs.
+        iteration_name: "epoch" for a run, otherwise "iteration".
+        scores: Scores against gold; empty without gold.
+        n_gold: Number of units with gold.
+        calibration: Confidence and accuracy; empty without gold.
+        calibration_error: Mean difference between confidence and accuracy; None without gold.
+        findings: Sentences of this page.
+        confidence_source: Basis of the confidence; None for the method's own posterior.
     """
 
     task: TaskKind
@@ -167,27 +165,25 @@ class OverviewFindings:
     confidence_source: str | None = None
 
 
-# The overview: what was labelled, how far annotators agree, what was estimated, and how right that is.
-#
-# Axes: i unit, k class.
+# Computation of the content. Axes: i unit, k class.
 
 LEVEL = 0.95
-"""The level of the intervals."""
+"""Level of the intervals."""
 MOST_CLASSES = 50
-"""Return the rows of the table of classes."""
+"""Maximum number of rows in the table of classes."""
 MOST_PER_ITEM = 20
-"""Items with this many annotators or more share the last bin of the histogram."""
+"""Number of annotators from which items are counted in the last bin of the histogram."""
 CALIBRATION_BINS = 10
 POOR_ALPHA, MODERATE_ALPHA = 0.4, 0.667
 """Agreement is poor below the first and moderate below the second, Krippendorff's bound for tentative conclusions."""
 SKEW = 0.1
-"""A class is pointed out where its share of the labels and its mean belief differ by more than this."""
+"""Minimum difference between the share of a class in the labels and its mean belief, for a finding."""
 HIGH_CALIBRATION_ERROR = 0.1
-"""Confidences with a larger calibration error should not be taken literally."""
+"""Minimum calibration error for a finding."""
 
 
 def compute_overview(context: Context) -> OverviewFindings:
-    """Return the findings of the overview."""
+    """Compute the content of the overview."""
     inputs = context.inputs
     labels, estimate = inputs.labels, inputs.estimate
     per_item = np.bincount(labels.annotations()[0], minlength=len(labels.items))
@@ -241,7 +237,7 @@ def compute_overview(context: Context) -> OverviewFindings:
 
 
 def class_shares(inputs: ReportInputs) -> tuple[ClassShare, ...]:
-    """Return how common each class is among votes, answers, beliefs and gold."""
+    """Return the frequency of each class in votes, answers, beliefs and gold."""
     labels, estimate = inputs.labels, inputs.estimate
     size, answered = labels.n_classes, estimate.answered
     votes = np.bincount(labels.label, minlength=size)
@@ -286,7 +282,7 @@ def compute_scores(inputs: ReportInputs, *, seed: int = 0) -> tuple[Score, ...]:
 
 
 def calibration_bins(inputs: ReportInputs) -> tuple[CalibrationBin, ...]:
-    """Return how often answers of each confidence are right; ties count in part."""
+    """Return the accuracy of answers by their confidence; ties count partly."""
     judged = inputs.known & inputs.estimate.answered
     if inputs.gold is None or not judged.any():
         return ()
@@ -313,7 +309,7 @@ def calibration_bins(inputs: ReportInputs) -> tuple[CalibrationBin, ...]:
 
 
 def agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> ReportFinding:
-    """Return the size of the data, and how far annotators agree."""
+    """Return a finding on the size of the data and the agreement of the annotators."""
     labels = inputs.labels
     noun = "item" if inputs.task is TaskKind.documents else "sentence"
     size = (
@@ -335,7 +331,7 @@ def agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> ReportFinding
 
 
 def score_findings(inputs: ReportInputs, scores: tuple[Score, ...], error: float | None) -> Iterator[ReportFinding]:
-    """Yield how right the answers are by gold, how far confidences can be relied on, and whether the fit converged."""
+    """Yield findings on the accuracy by gold, on the calibration of the confidence, and on convergence."""
     for score in scores[:1]:
         value, votes = score.figure.value or 0.0, score.majority
         what = "of the answers are right by gold" if score.name == "accuracy" else "span F1 by gold"
@@ -353,7 +349,7 @@ def score_findings(inputs: ReportInputs, scores: tuple[Score, ...], error: float
 
 
 def volume_findings(per_item: Ints) -> Iterator[ReportFinding]:
-    """Yield items without labels, or with a single one."""
+    """Yield findings on items without labels, and on items with a single annotator."""
     none, one = int((per_item == 0).sum()), int((per_item == 1).sum())
     if none:
         text = f"{pluralise(none, 'item has', 'items have')} no label."
@@ -368,7 +364,7 @@ def volume_findings(per_item: Ints) -> Iterator[ReportFinding]:
 
 
 def balance_findings(classes: tuple[ClassShare, ...]) -> Iterator[ReportFinding]:
-    """Yield classes that are given too often or too seldom, and those that nobody gave."""
+    """Yield findings on classes that are given too often or too seldom, and on classes that nobody gave."""
     gaps: Floats = np.array([abs((one.vote_share or 0.0) - (one.posterior_share or 0.0)) for one in classes])
     if len(gaps) and gaps.max() > SKEW and classes[0].posterior_share is not None:
         one = classes[int(gaps.argmax())]
@@ -386,12 +382,12 @@ def balance_findings(classes: tuple[ClassShare, ...]) -> Iterator[ReportFinding]
         yield ReportFinding(text, Urgency.know, importance=18)
 
 
-# The plots of the overview: classes, agreement, annotators per item, calibration.
+# Plots of the overview: classes, agreement, annotators per item, calibration.
 
 SHORT_TITLES = {"cohen": "Cohen's kappa, mean"}
-"""For titles that are too long for the side of a plot."""
+"""Short names of coefficients whose titles are too long for a plot."""
 MAX_DRAWN_CLASSES = 24
-"""Beyond this, a plot says less than the table."""
+"""Maximum number of classes in a plot; the table shows the others."""
 
 
 def draw_overview(found: OverviewFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001

@@ -27,22 +27,20 @@ from crowdlogic.rules.audit import Outcome, RuleVerdict, kl
 from crowdlogic.store.estimates import decode_record
 from crowdlogic.store.files import RULES
 
-# Which rules to keep.
-
 
 @dataclass(frozen=True, kw_only=True)
 class Flip:
     """An answer that the rules changed.
 
     Attributes:
-        item: The item's name.
-        text: Its text or the token, cut; None when it is not known.
-        token: Which token, from 0; None for documents.
-        before: The answer without the rules.
-        after: The answer with them, which is the final one.
-        gold: The gold; None when it is not known.
-        rule: The rule that pushed most; None when that is not known.
-        bits: How far it pushed, in bits for `after` against `before`; None when that is not known.
+        item: Name of the item.
+        text: Text of the document, shortened, or the token; None if unknown.
+        token: Number of the token, starting at 0; None for documents.
+        before: Answer without the rules.
+        after: Final answer, with the rules.
+        gold: The gold class; None without gold.
+        rule: The rule with the largest contribution to the change; None if unknown.
+        bits: Contribution of that rule, in bits for `after` compared with `before`; None if unknown.
     """
 
     item: str
@@ -57,25 +55,25 @@ class Flip:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleRow:
-    """One rule, judged alone.
+    """One rule, judged alone. Its changed answers are those to which it made the largest contribution of all rules.
 
     Attributes:
         rule: The rule as text.
-        place: Its file and line.
+        place: File and line of the rule.
         groundings: Number of groundings.
-        n_units: Number of units that it touches.
-        coverage: The share of all units that it touches.
-        cases: Number of touched units (or pairs of units) with labels.
-        satisfaction: The estimated share of the cases in which it holds, with its interval.
-        chance: What the satisfaction would be by chance; None when undefined.
-        weight: The weight that was given; None for a hard rule.
-        new_weight: The weight that the labels allow; None for a hard rule.
-        pushed: Of the answers that all rules together changed, the number of those that it pushed most.
-        pushed_right: Of these, made right by gold; None without gold.
-        pushed_wrong: Of these, made wrong; None without gold.
+        n_units: Number of units to which it applies.
+        coverage: Share of all units to which it applies.
+        cases: Number of these units (or pairs of units) with labels.
+        satisfaction: Estimated share of the cases in which it holds, with its interval.
+        chance: Share of the cases in which it would hold by chance; None if undefined.
+        weight: The given weight; None for a hard rule.
+        new_weight: The weight that the labels support; None for a hard rule.
+        pushed: Number of changed answers.
+        pushed_right: Number of changed answers that are right by gold; None without gold.
+        pushed_wrong: Number of changed answers that were right before; None without gold.
         verdict: helps, no effect, contradicts the labels, or cannot tell.
-        reason: The verdict in a sentence.
-        examples: Some of the answers that all rules together changed and that it pushed most.
+        reason: The verdict as a sentence.
+        examples: Some of the changed answers.
     """
 
     rule: str
@@ -98,18 +96,18 @@ class RuleRow:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleFindings:
-    """Which rules to keep.
+    """Content of the page of rules: which rules to keep.
 
     Attributes:
-        rows: The rules that contradict the labels first, then by the number of units that they touch.
-        n_rules: How many there are; rows may be fewer.
-        n_units: Units in all.
-        flips: Answers that all rules together changed, those moved furthest first.
-        n_flips: How many there are.
-        flips_right: Of these, made right by gold; None without gold.
-        flips_wrong: Of these, made wrong; None without gold.
-        n_resisted: Answers that the rules alone would have changed, and that stayed as they were.
-        findings: The sentences of this page.
+        rows: The rules, by verdict (those that contradict the labels first) and number of units.
+        n_rules: Number of rules, which may exceed the number of rows.
+        n_units: Number of units.
+        flips: Answers that all rules together changed, largest change first.
+        n_flips: Number of changed answers.
+        flips_right: Number of changed answers that are right by gold; None without gold.
+        flips_wrong: Number of changed answers that were right before; None without gold.
+        n_resisted: Number of answers that the rules alone would have changed, but that did not change.
+        findings: Sentences of this page.
     """
 
     rows: tuple[RuleRow, ...]
@@ -123,26 +121,26 @@ class RuleFindings:
     findings: tuple[ReportFinding, ...]
 
 
-# Which rules to keep: the verdicts that the training stored, and the answers that the rules changed.
+# Computation of the content, from the verdicts of the training and the answers that the rules changed.
 #
 # Axes: i unit, k class, l rule.
 
 MOST_EXPLAINED = 200
-"""Changed answers whose evidence says which rule pushed most."""
+"""Maximum number of changed answers for which the rule with the largest contribution is determined."""
 MOST_FLIPS = 60
-"""Changed answers that are shown."""
+"""Maximum number of changed answers that are shown."""
 MOST_EXAMPLES = 5
-"""Changed answers that are shown with a rule."""
+"""Maximum number of changed answers that are shown for a rule."""
 VERDICT_ORDER = (Outcome.contradicts, Outcome.helps, Outcome.cannot_tell, Outcome.no_effect)
 STANDARD_ERRORS = 2.0
-"""Gold is against rules whose wrong changes outnumber the right ones by more than this many standard errors."""
+"""Number of standard errors by which wrong changes must outnumber right ones to report that the rules do harm."""
 
 GoldCounts = tuple[int | None, int | None]
-"""Number of changes that are right by gold, and of those that are wrong; None without gold."""
+"""Number of changes that are right by gold, and of changes that are wrong; None without gold."""
 
 
 def compute_rules(context: Context) -> RuleFindings | None:
-    """Return the findings of the page of rules; None where there are none."""
+    """Compute the content of the page of rules; None without rules."""
     inputs, record = context.inputs, context.inputs.record
     if record is None or not record.audit:
         return None
@@ -150,7 +148,7 @@ def compute_rules(context: Context) -> RuleFindings | None:
     audits = sorted(audited, key=lambda one: (VERDICT_ORDER.index(one.outcome), -one.units))
     flips = tuple(_flip(context, int(i), audited) for i in changed[:MOST_EXPLAINED])
 
-    # Changes that gold calls right, and those it calls wrong; None without gold.
+    # The number of changes that are right by gold, and of those that are wrong
     without, wanted = (inputs.views[view].argmax(axis=1) for view in ("q_a", "q_b"))
     answer = inputs.estimate.answer
     by_gold: GoldCounts = None, None
@@ -158,7 +156,7 @@ def compute_rules(context: Context) -> RuleFindings | None:
         gold = inputs.gold[changed]
         is_right, was_right = (((one[changed] == gold) & (gold != UNKNOWN)).sum() for one in (answer, without))
         by_gold = int(is_right), int(was_right)
-    # Units that the rules alone would answer otherwise, and whose answer is nevertheless that without the rules.
+    # Units whose answer by the rules alone would be different, but whose final answer is that without the rules
     n_resisted = int(((without != wanted) & (without == answer)).sum())
     return RuleFindings(
         rows=tuple(
@@ -177,15 +175,15 @@ def compute_rules(context: Context) -> RuleFindings | None:
 
 
 def evidence_units(context: Context) -> Ints:
-    """Return the changed answers that are shown."""
+    """Return the units with changed answers that are shown."""
     return context.once(changed_units)[:MOST_EXPLAINED]
 
 
 def changed_units(context: Context) -> Ints:
-    """Return the units whose answer the rules changed, those with the largest change of beliefs first.
+    """Return the units whose final answer the rules changed, largest change of beliefs first.
 
-    The answer is the final one, as the page of labels has it: it mixes what holds without the rules (q_a) and with them
-    (q_b), so a pull of the rules does not always change it.
+    The final beliefs are a mixture of those without the rules (q_a) and with them (q_b), so the rules do not always
+    change the answer.
     """
     inputs = context.inputs
     if inputs.record is None or not inputs.record.audit or not inputs.labels.n_classes:
@@ -196,7 +194,7 @@ def changed_units(context: Context) -> Ints:
 
 
 def _flip(context: Context, i: int, audits: Sequence[RuleVerdict]) -> Flip:
-    """Return the changed answer of unit i in detail."""
+    """Return the details of the changed answer of unit i."""
     inputs, corpus, offsets = context.inputs, context.inputs.corpus, context.inputs.labels.offsets
     s = int(inputs.labels.item_of_unit[i])
     before = inputs.class_names[int(inputs.views["q_a"][i].argmax())]
@@ -218,7 +216,7 @@ def _flip(context: Context, i: int, audits: Sequence[RuleVerdict]) -> Flip:
 def strongest_rule(
     evidence: UnitEvidence | None, before: str, after: str, audits: Sequence[RuleVerdict]
 ) -> tuple[str | None, float | None]:
-    """Return the rule that pushed most from one class to another, and by how many bits, as far as that is known."""
+    """Return the rule with the largest contribution to a changed answer, and its contribution in bits, if known."""
     if evidence is None or {evidence.answer, evidence.rival} != {before, after}:
         return (audits[0].rule if len(audits) == 1 else None), None
     sign = 1.0 if evidence.answer == after else -1.0
@@ -226,7 +224,7 @@ def strongest_rule(
         (sign * term.bits, term.name) for term in evidence.terms if term.source is EvidenceSource.rule and term.bits
     ]
     bits, rule = max(terms, default=(0.0, ""))
-    # a term names the rule with the weight that it had in training, a verdict with the given one
+    # Evidence shows the rule with the weight that it had in training, verdicts with the given weight
     given = {_without_weight(one.rule): one.rule for one in audits}
     return (given.get(_without_weight(rule), rule), round(bits, 6)) if bits > 0 else (None, None)
 
@@ -276,7 +274,7 @@ def _findings(
     if idle := len(by_outcome[Outcome.no_effect]):
         text = f"{idle:,} of {pluralise(len(audits), 'rule')} hold no more often than by chance."
         yield ReportFinding(text, Urgency.know, importance=22)
-    if n_flips and len(audits) > 1:  # together they may do harm by gold though each looked well alone
+    if n_flips and len(audits) > 1:  # together, rules may do harm by gold even if each of them seems to help
         right, wrong = by_gold
         text, does_harm = f"Together the rules changed {pluralise(n_flips, 'answer')}", False
         if right is not None and wrong is not None:
@@ -292,14 +290,12 @@ def _findings(
         yield ReportFinding(text, Urgency.know, importance=12)
 
 
-# The plot of the rules: how often each holds where it applies, against chance.
-
 MOST_ROWS = 30
-"""Beyond this, a plot says less than the table."""
+"""Maximum number of rules in the plot; the table shows the others."""
 
 
 def draw_rules(found: RuleFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
-    """Return the plots of the page of rules; none for a single rule, of which the sentence says it all."""
+    """Plot how often each rule holds where it applies, compared with chance, if there are several rules."""
     if len(found.rows) < 2:
         return {"main": []}
     rows = [

@@ -1,4 +1,4 @@
-"""Training: the history of a fit, why it stopped, and what each source would have answered."""
+"""Training: the history of the epochs, why training stopped, and the scores of each source of the answers."""
 
 from __future__ import annotations
 
@@ -17,22 +17,20 @@ from crowdlogic.reporting.inputs import Context, ReportInputs
 from crowdlogic.reporting.page import Page
 from crowdlogic.store.runs import RunRecord
 
-# How a fit went.
-
 
 @dataclass(frozen=True, kw_only=True)
 class EpochRow:
-    """An epoch of the history; None where a figure was not computed.
+    """An epoch of the history; figures that were not computed are None.
 
     Attributes:
-        epoch: Counted from 1.
-        loss: The classifier's mean loss.
-        k: The imitation rate: the weight of q_b in the answers.
-        stopping: The stopping score; None where the number of epochs was fixed.
-        change: The share of training units whose answer changed.
-        objective: The log-likelihood of the labels, per label.
-        seconds: How long it took.
-        scores: In the order of `score_names`.
+        epoch: Number of the epoch, starting at 1.
+        loss: Mean loss of the classifier.
+        k: Weight of the rules' posterior in the answers.
+        stopping: Stopping score; None if the number of epochs was fixed.
+        change: Share of training units whose answer changed.
+        objective: Log-likelihood per label.
+        seconds: Duration in seconds.
+        scores: Scores in the order of `score_names`.
     """
 
     epoch: int
@@ -47,7 +45,7 @@ class EpochRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ViewScore:
-    """A view of the training items against gold: the classifier, with the crowd, with the rules, the answer."""
+    """Score by gold of a source of the answers: classifier, classifier and crowd, with the rules, or the answer."""
 
     name: str
     title: str
@@ -56,7 +54,7 @@ class ViewScore:
 
 @dataclass(frozen=True, kw_only=True)
 class StudentTeacher:
-    """Scores on watched items at the chosen epoch: the classifier alone, and corrected by the rules."""
+    """Scores on watched items at the chosen epoch: of the classifier alone, and of the classifier with the rules."""
 
     name: str
     student: float | None
@@ -65,22 +63,22 @@ class StudentTeacher:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingFindings:
-    """How the fit went.
+    """Content of the page of training.
 
     Attributes:
-        epochs: The history.
-        chosen: The epoch that was kept.
-        stopping_name: What the stopping score is, in words.
-        stops_by_score: Whether it is one of the scores, a share; else it is a log-likelihood, or there is none.
-        stopped: Why it stopped: a whole sentence.
-        has_rules: Whether rules, or transitions between tags, had a say.
-        score_names: The names of the other scores.
-        score_titles: The same in words.
-        score_name: What scores are: accuracy, or F1.
-        seconds: How long all epochs took; None when not known.
-        views: What each source would have answered, against gold; empty without gold.
-        watched: Student against teacher on watched items.
-        findings: The sentences of this page.
+        epochs: History of the epochs.
+        chosen: The chosen epoch.
+        stopping_name: Description of the stopping score.
+        stops_by_score: Whether the stopping score is one of the scores instead of a log-likelihood.
+        stopped: Why training stopped, as a sentence.
+        has_rules: Whether rules, or transitions between tags, were used.
+        score_names: Names of the scores.
+        score_titles: Descriptions of the scores.
+        score_name: Kind of the scores: accuracy or F1.
+        seconds: Duration of all epochs in seconds; None if unknown.
+        views: Score by gold of each source of the answers; empty without gold.
+        watched: Scores on watched items with and without the rules.
+        findings: Sentences of this page.
     """
 
     epochs: tuple[EpochRow, ...]
@@ -98,7 +96,7 @@ class TrainingFindings:
     findings: tuple[ReportFinding, ...]
 
 
-# How a fit went: its history, why it stopped, and what each source would have answered. Axes: i unit, k class.
+# Computation of the content. Axes: i unit, k class.
 
 VIEW_TITLES = {
     "p": "the classifier alone",
@@ -110,13 +108,13 @@ DEV_SCORE = "dev student"
 HELD_OUT = "how well held-out labels are predicted"
 DEV = "the score of the classifier on the dev items"
 LATE = 0.9
-"""Share of the maximum number of epochs after which a best epoch suggests training longer."""
+"""If the best epoch comes after this share of the maximum number of epochs, longer training may help."""
 WORSE = 0.05
-"""Rules that lower a score by more than this many points call for a look."""
+"""Minimum number of points by which rules lower a score, for a finding."""
 
 
 def compute_training(context: Context) -> TrainingFindings | None:
-    """Return the findings of the page of training; None without a run."""
+    """Compute the content of the page of training; None without a run."""
     inputs, record = context.inputs, context.inputs.record
     if record is None:
         return None
@@ -159,7 +157,7 @@ def _epoch(row: Mapping[str, Any], names: Sequence[str], *, has_criterion: bool)
 
 
 def stopping_criterion(record: RunRecord) -> str | None:
-    """Return what the stopping score measures; None where the number of epochs was fixed."""
+    """Return a description of the stopping score; None if the number of epochs was fixed."""
     if any(DEV_SCORE in (row.get("scores") or {}) for row in record.history):
         return DEV
     if _limits(record).get("held_out") is not None:
@@ -173,7 +171,7 @@ def _limits(record: RunRecord) -> Mapping[str, Any]:
 
 
 def explain_stop(record: RunRecord, chosen: int, criterion: str | None) -> str:
-    """Return why the fit stopped, and what is kept of it, in plain sentences."""
+    """Return sentences on why training stopped, and which epoch was kept."""
     done, most = len(record.history), _limits(record).get("epochs")
     if criterion is None:
         return f"The model learnt for {pluralise(done, 'epoch')}, as many as it was given; the last one is kept."
@@ -193,7 +191,7 @@ def explain_stop(record: RunRecord, chosen: int, criterion: str | None) -> str:
 
 
 def score_title(name: str) -> str:
-    """Return what a score in the history measures, in words."""
+    """Return a description of a score in the history."""
     where, _, who = name.rpartition(" ")
     if name == "inference":
         return "the answers, by gold"
@@ -203,7 +201,7 @@ def score_title(name: str) -> str:
 
 
 def score_views(inputs: ReportInputs) -> tuple[ViewScore, ...]:
-    """Return each view of the training items against gold; empty without gold."""
+    """Score each source of the answers for the training items against gold; empty without gold."""
     if inputs.gold is None or not inputs.known.any():
         return ()
     gold, offsets, found = np.asarray(inputs.gold), inputs.labels.offsets, []
@@ -218,7 +216,7 @@ def score_views(inputs: ReportInputs) -> tuple[ViewScore, ...]:
 
 
 def watched_scores(record: RunRecord, chosen: int) -> tuple[StudentTeacher, ...]:
-    """Return the scores of student and teacher on the watched items, at the epoch that answers."""
+    """Return the scores of student and teacher on the watched items at the chosen epoch, or after the refit."""
     at_chosen = (row for row in record.history if row["epoch"] == chosen)
     row = record.refit_history[-1] if record.refit_history else next(at_chosen, {})
     scores = row.get("scores") or {}
@@ -267,11 +265,11 @@ def _score_findings(
             yield ReportFinding(text, severity, importance=26, about=one.name)
 
 
-# The plots of a fit: scores, stopping score, loss, convergence, and what each source would have answered.
+# Plots of the page of training.
 
 BY_LABEL = "log-likelihood per label, more is better"
 FAR = "How far the classifier is from what it should say (loss)"
-"""The heading of the loss."""
+"""Heading of the plot of the loss."""
 
 
 def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
@@ -291,7 +289,7 @@ def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Seque
     def three_digits(value: float) -> str:
         return f"{value:.3g}"
 
-    # A stopping score that is one of the scores is drawn among these, otherwise on its own.
+    # If the stopping score is one of the scores, it is drawn among them, otherwise in a separate plot
     stopping = Curve(found.stopping_name, points(epoch.stopping for epoch in found.epochs))
     scores = [
         Curve(title, points(epoch.scores[n] for epoch in found.epochs)) for n, title in enumerate(found.score_titles)
@@ -311,7 +309,7 @@ def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Seque
         *by_epoch("convergence", "Convergence of the answers", converging, "share"),
     ]
 
-    # What each source would have answered, and the classifier with and without the rules.
+    # The scores of each source of the answers, and of the classifier with and without the rules
     rows = [DotRow(view.title, [Quantity(view.score)]) for view in found.views if view.score is not None]
     if rows:
         heading, x = "What each source would have answered", f"{found.score_name} against gold"

@@ -75,31 +75,31 @@ def one_line(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """Text that may quote data, made harmless to a terminal: its lines and tabs are kept, other controls are not."""
+    """Return text that may quote data in a form that is safe for a terminal, keeping line breaks and tabs."""
     return escape_controls(text, kept="\n\t")
 
 
 def escape_controls(text: str, *, kept: str = "") -> str:
-    """Return a text with escapes in place of control characters, except some that are kept."""
+    """Escape the control characters of a text, except for those in `kept`."""
     return "".join(c if c.isprintable() or c in kept else f"\\u{ord(c):04x}" for c in text)
 
 
 LONGEST_LINE = 1000
-"""How many characters of a line a message shows, whatever it quotes."""
+"""Maximum number of characters of a line in a message."""
 
 
 def shorten(text: str, most: int = LONGEST_LINE) -> str:
-    """Return a text, or its beginning and its end if it is long: a message may quote values of any length."""
+    """Shorten a long text to its beginning and its end, since messages may quote values of any length."""
     end = most // 4
     return text if len(text) <= most else f"{text[: most - end - 5]} ... {text[-end:]}"
 
 
 class CrowdLogicError(Exception):
-    """The root of the tree."""
+    """Base class of all errors of crowdlogic."""
 
 
 class DataError(CrowdLogicError, ValueError):
-    """The user's input is wrong. The message is one line of bounded length, whatever the data it quotes."""
+    """The input is invalid. The message is one line of limited length, even if it quotes data."""
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(shorten(message)))
@@ -118,18 +118,18 @@ class CorpusError(DataError):
 
 
 class RuleError(DataError):
-    """A rule cannot be read, grounded or obeyed. The message keeps its lines: one of them holds a caret."""
+    """A rule cannot be read, grounded or satisfied. The message may have several lines, one of them with a caret."""
 
     def __init__(self, message: str) -> None:
         Exception.__init__(self, "\n".join(shorten(escape_controls(line)) for line in message.split("\n")))
 
 
 class MissingDataError(DataError, FileNotFoundError):
-    """A file or a data set is not there."""
+    """A file or a data set does not exist."""
 
 
 class OptionError(CrowdLogicError, ValueError):
-    """An option's value makes no sense, alone or beside another. The message has a bounded length."""
+    """The value of an option is invalid, alone or in combination. The message has a limited length."""
 
     def __init__(self, message: str) -> None:
         super().__init__(shorten(message))

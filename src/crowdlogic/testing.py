@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
-from crowdlogic.classifiers.protocol import Architecture, Arrays, Classifier
+from crowdlogic.classifiers.protocol import Architecture, Classifier
 from crowdlogic.classifiers.protocol import build as build_classifier
 from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.data.estimate import Beliefs
@@ -303,16 +303,6 @@ class ClassifierCase:
         return made
 
 
-def _copied(arrays: Arrays) -> dict[str, Any]:
-    return {name: np.array(array) for name, array in arrays.items()}
-
-
-def _require_same_arrays(found: Arrays, expected: Arrays, message: str) -> None:
-    require(found.keys() == expected.keys(), f"{message}: the names are {list(found)}, expected {list(expected)}.")
-    changed = [name for name in found if not np.array_equal(found[name], expected[name])]
-    require(not changed, f"{message}: {', '.join(changed)} differ.")
-
-
 def predictions_are_distributions(case: ClassifierCase) -> None:
     """Check that predict_proba returns a distribution for each unit, as 64-bit floats."""
     p = case.train().predict_proba(case.items.corpus)
@@ -346,7 +336,7 @@ def arrays_restore_the_state(case: ClassifierCase) -> None:
     """Check that `restore` and `load` give a classifier that predicts and trains like the saved one."""
     corpus, targets = case.items.corpus, case.items.targets
     first = case.train(2, seed=5)
-    kept = _copied(first.arrays())
+    kept = {name: np.array(array) for name, array in first.arrays().items()}
     other = case.train(1, seed=6)
     other.restore(kept)
     loaded = case.architecture.load(kept, case.items.classes)
@@ -362,9 +352,10 @@ def arrays_are_a_snapshot(case: ClassifierCase) -> None:
     """Check that the result of `arrays` does not change when training continues."""
     made = case.train()
     kept = made.arrays()
-    before = _copied(kept)
+    before = {name: np.array(array) for name, array in kept.items()}
     made.fit_epoch(case.items.corpus, case.items.targets[::-1])
-    _require_same_arrays(kept, before, "the arrays changed after another epoch; return copies")
+    changed = [name for name in before if not np.array_equal(kept[name], before[name])]
+    require(not changed, f"the arrays changed after another epoch; return copies: {', '.join(changed)} differ.")
 
 
 def arrays_need_no_pickle(case: ClassifierCase) -> None:
@@ -531,21 +522,16 @@ def check_format(format: FileFormat, *, skip: Collection[str] = ()) -> None:
     run_checks(format, FORMAT_CHECKS, skip, getattr(format, "name", type(format).__name__))
 
 
-def _small_crowds() -> tuple[tuple[CrowdLabels, Corpus], ...]:
-    """Return labels and items of documents and of sentences; a format stores one kind or both."""
+def _write_and_find(format: FileFormat, folder: str, encode: Callable[[CrowdLabels, Corpus, str], Any]) -> Any:
+    """Write labels of documents, or of sentences if the format cannot store them; return the labels and the file."""
     texts = documents(["t1", "t2", "t3"], ["one", "two", "three"])
-    labels = from_arrays(["t1", "t2", "t3", "t1"], ["ann", "ann", "ann", "bob"], ["yes", "no", "no", "yes"])
+    given = from_arrays(["t1", "t2", "t3", "t1"], ["ann", "ann", "ann", "bob"], ["yes", "no", "no", "yes"])
     tokens = sentences(["s1", "s2"], [["Ann", "sees", "Bob"], ["nothing", "here"]])
     tags = {"s1": ["B-PER", "O", "B-PER"], "s2": ["O", "O"]}
-    given = [(item, name, tags[item]) for item in tags for name in ("ann", "bob")]
-    return (labels, texts), (from_sequences(given), tokens)
-
-
-def _write_and_find(format: FileFormat, folder: str, encode: Callable[[CrowdLabels, Corpus, str], Any]) -> Any:
-    """Write the first small crowd that the format can store; return its labels and the file."""
+    tagged = from_sequences([(item, name, tags[item]) for item in tags for name in ("ann", "bob")])
     path = Path(folder) / f"file{format.suffixes[0]}"
     refused: list[str] = []
-    for labels, corpus in _small_crowds():
+    for labels, corpus in ((given, texts), (tagged, tokens)):
         try:
             write_encoded(path, encode(labels, corpus, str(path)))
         except OptionError as problem:

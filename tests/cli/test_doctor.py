@@ -94,4 +94,4 @@ def test_guessed_columns_of_rows_that_repeat_are_what_to_do_first(run: Run) -> N
     done = run("doctor", "t.csv")
 
     assert "--column item=Vorgang --column annotator=Wer --column label=Urteil" in done.out
-    assert "Correct what is named above" not in done.out
+    assert "Correct the problem above" not in done.out

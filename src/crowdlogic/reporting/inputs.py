@@ -148,8 +148,8 @@ def inputs_from_estimate(
         )
     kind = None
     if placed.kind is not None:
-        kinds = dict(zip(where.tolist(), placed.kind, strict=True))
-        kind = tuple(kinds.get(j, "") for j in range(len(estimate.annotators)))
+        kind_of = dict(zip(where.tolist(), placed.kind, strict=True))
+        kind = tuple(kind_of.get(j, "") for j in range(len(estimate.annotators)))
     placed = replace(placed, annotator=where[placed.annotator], annotators=estimate.annotators, kind=kind)
 
     known, classes = None if corpus is None else _align_items(corpus, estimate), placed.classes

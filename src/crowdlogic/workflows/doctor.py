@@ -271,9 +271,9 @@ def find_capabilities(labels: CrowdLabels, facts: LabelFacts) -> Capabilities:
 Contents = TypeVar("Contents")
 
 WIDE_ROLES = {"item": "item", "text": "text", "label": "gold"}
-"""The columns of a wide table that are not annotators': role -> what they hold."""
+"""Columns of a wide table that do not belong to annotators: role -> name in the output."""
 MOST_WIDE_CLASSES = 50
-"""A table with more different cells than this is hardly one of a label per annotator and item."""
+"""Maximum number of distinct cells in a plausible wide table of labels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,7 +383,7 @@ def _with_abstention(file: str, words: str, input: InputOptions, crowd: Crowd) -
 
 
 def _describe_crowd(options: DoctorOptions, format: FileFormat, crowd: Crowd) -> Diagnosis:
-    """Return the diagnosis of a file of labels, as it was read with these options."""
+    """Return the diagnosis of a file of labels that was read with the given options."""
     facts = count_labels(crowd)
     columns, unused = _find_columns(options, format, crowd)
     contents = "tagged sentences" if crowd.labels.is_sequential else "labels of documents"
@@ -404,7 +404,7 @@ def _describe_crowd(options: DoctorOptions, format: FileFormat, crowd: Crowd) ->
 
 
 def _find_columns(options: DoctorOptions, format: FileFormat, crowd: Crowd) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return role -> column of a table of labels, and the columns without a role; nothing for other files."""
+    """Return role -> column of a table of labels, and the columns without a role; empty for other files."""
     if not isinstance(format, TableFormat):
         return {}, ()
     table = _attempt(lambda: format.read_table(InputFile(options.file))[0])
@@ -452,7 +452,7 @@ def _first_steps(options: DoctorOptions, format: FileFormat, facts: LabelFacts, 
     if facts.annotators < 2:
         yield "One annotator alone cannot be checked: add the labels of others."
         return
-    if facts.functions:  # functions mostly abstain: their agreement says little, and the texts carry the rest
+    if facts.functions:  # labelling functions mostly abstain, so their agreement says little, and texts are needed
         items = "" if facts.texts else " --items items.csv"
         yield f"crowdlogic train --labels {source}{items} -o run"
         yield f"crowdlogic rules suggest {source}{items} -o suggested.rules"
@@ -460,7 +460,7 @@ def _first_steps(options: DoctorOptions, format: FileFormat, facts: LabelFacts, 
         yield f"crowdlogic agreement {source}"
         if looks_like_panel(labels):
             yield f"crowdlogic panel {source}"
-    # The consensus is written in the tool's own shape where the tool's format can hold it.
+    # If the labels are an export of a tool whose format can store answers, the consensus is written in that format
     answers = "truth.conll" if facts.tokens is not None else "truth.csv"
     if format.is_tool_export and format.overrides("encode_estimate") and not format.writes_folder:
         answers = f"consensus{format.suffixes[0]}"
@@ -472,7 +472,7 @@ def _first_steps(options: DoctorOptions, format: FileFormat, facts: LabelFacts, 
 
 
 def _given_words(options: DoctorOptions) -> str:
-    """Return the options for reading that the user gave, as they are to be given again."""
+    """Return the options for reading that the user gave, to repeat them in suggested commands."""
     given = options.input
     words = [f" --column {shlex.quote(f'{role}={name}')}" for role, name in (given.columns or {}).items()]
     words += [f" --format {given.format}"] if given.format else []
@@ -484,15 +484,26 @@ def _given_words(options: DoctorOptions) -> str:
 
 
 def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) -> Diagnosis:
-    """Return the diagnosis of a file that cannot be read as labels: what would help, or what else it is."""
+    """Return the diagnosis of a file that cannot be read as labels: options that would help, or other contents."""
     given = options.input
     guessed: tuple[str, ...] = ()
-    # The command that names the columns of a table of labels, where their contents leave one choice
-    words = None if given.wide else _attempt(lambda: suggest_columns(options.file, given.format, given.columns))
-    if words:
-        command = f"crowdlogic doctor {shlex.quote(options.file)} {words}"
+    # The command that names the columns of a table of labels, if their contents leave one choice
+    columns = None if given.wide else _attempt(lambda: suggest_columns(options.file, given.format, given.columns))
+    if columns:
+        command = f"crowdlogic doctor {shlex.quote(options.file)} {columns}"
         guessed = (f"Judging by the contents of the columns, this may work: {command}",)
-    found = _describe_with_other_options(options, format) or _describe_other_contents(options, format)
+    # Other options with which the file can be read, or other contents
+    found = None
+    for given_words, tried in _other_options(options, format):
+        crowd = _attempt(bind(tried.read_crowd_plainly, options.file))
+        if crowd is not None and (not tried.wide or _is_plausible(crowd)):
+            words, other = given_words, tried
+            if tried.wide:
+                words, other, crowd = _with_abstention(options.file, given_words, tried, crowd)
+            found = _describe_crowd(replace(options, input=other), format, crowd)
+            found = replace(found, contents=f"{found.contents}, if read with{words}")
+            break
+    found = found or _describe_other_contents(options, format)
     if found is not None and not guessed:
         return replace(found, problem=problem)
     is_empty = not Path(options.file).is_dir() and not InputFile(options.file).head().strip()
@@ -507,22 +518,8 @@ def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) 
     )
 
 
-def _describe_with_other_options(options: DoctorOptions, format: FileFormat) -> Diagnosis | None:
-    """Return the diagnosis with the first options that make the file readable."""
-    for given, tried in _other_options(options, format):
-        crowd = _attempt(bind(tried.read_crowd_plainly, options.file))
-        if crowd is None or (tried.wide and not _is_plausible(crowd)):
-            continue
-        words, other = given, tried
-        if tried.wide:
-            words, other, crowd = _with_abstention(options.file, given, tried, crowd)
-        found = _describe_crowd(replace(options, input=other), format, crowd)
-        return replace(found, contents=f"{found.contents}, if read with{words}")
-    return None
-
-
 def _other_options(options: DoctorOptions, format: FileFormat) -> Iterator[tuple[str, InputOptions]]:
-    """Yield other options for reading the file, as words and as an object, likely ones first."""
+    """Yield other options for reading the file, as command-line options and as an object, likely ones first."""
     given = options.input
     if given.duplicates == Duplicates.error:
         yield " --duplicates last", replace(given, duplicates=Duplicates.last)

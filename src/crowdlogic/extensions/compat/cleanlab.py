@@ -107,16 +107,33 @@ def get_label_quality_multiannotator(
         verbose: Ignored; nothing is printed.
     """
     methods = [consensus_method] if isinstance(consensus_method, str) else list(consensus_method)
-    _check_methods(methods, quality_method, return_weights=return_weights)
+    for given, known, name in (
+        *((method, CONSENSUS_METHODS, "consensus_method") for method in methods),
+        (quality_method, QUALITY_METHODS, "quality_method"),
+    ):
+        if given not in known:
+            raise OptionError(f"{name}: expected one of {', '.join(known)}; got {given!r}.")
+    if return_weights and quality_method != "crowdlab":
+        raise OptionError("return_weights requires quality_method='crowdlab'.")
     index, columns = getattr(labels_multiannotator, "index", None), getattr(labels_multiannotator, "columns", None)
     p = np.asarray(pred_probs, dtype=np.float64)
     annotations = read_matrix(labels_multiannotator, p)
     if calibrate_probs:
         p = scale_by_temperature(p, best_temperature(annotations, p))
     voted = judge(annotations, p, majority_labels(annotations, p), quality_method)
-    found = {name: _consensus(name, annotations, p, voted, quality_method) for name in methods}
+    found, frame = {"majority_vote": voted}, dict[str, Any]()
+    if "best_quality" in methods:
+        highest = voted.posterior == voted.posterior.max(axis=1, keepdims=True)
+        label = np.where(highest.sum(axis=1) == 1, highest.argmax(axis=1), voted.label)
+        found["best_quality"] = judge(annotations, p, label, quality_method)
+    for name in methods:
+        end = f"_{name}" if frame else ""
+        frame[f"consensus_label{end}"] = found[name].label
+        frame[f"consensus_quality_score{end}"] = found[name].quality
+        frame[f"annotator_agreement{end}"] = found[name].agreement
+        frame.setdefault("num_annotations", annotations.count)
     main = found[methods[0]]
-    result: dict[str, Any] = {"label_quality": _quality_frame(annotations, found, index)}
+    result: dict[str, Any] = {"label_quality": pd.DataFrame(frame, index=index)}
     detailed = label_quality(annotations, main.posterior)
     if return_detailed_quality:
         names = [f"quality_annotator_{name}" for name in (range(detailed.shape[1]) if columns is None else columns)]
@@ -126,17 +143,6 @@ def get_label_quality_multiannotator(
     if return_weights:
         result |= {"model_weight": main.model_weight, "annotator_weight": main.annotator_weight}
     return result
-
-
-def _check_methods(methods: list[str], quality: str, *, return_weights: bool) -> None:
-    for given, known, name in (
-        *((method, CONSENSUS_METHODS, "consensus_method") for method in methods),
-        (quality, QUALITY_METHODS, "quality_method"),
-    ):
-        if given not in known:
-            raise OptionError(f"{name}: expected one of {', '.join(known)}; got {given!r}.")
-    if return_weights and quality != "crowdlab":
-        raise OptionError("return_weights requires quality_method='crowdlab'.")
 
 
 def read_matrix(given: Any, p: Floats) -> Annotations:
@@ -207,28 +213,6 @@ def pair_agreement(annotations: Annotations) -> Floats:
     agreeing = np.where(annotations.given, same, 0).sum(axis=0)
     found = agreeing / np.maximum(others, 1)
     return np.asarray(np.where(others > 0, found, found[others > 0].mean()))
-
-
-def _consensus(name: str, annotations: Annotations, p: Floats, voted: Consensus, quality: str) -> Consensus:
-    if name == "majority_vote":
-        return voted
-    highest = voted.posterior == voted.posterior.max(axis=1, keepdims=True)
-    label = np.where(highest.sum(axis=1) == 1, highest.argmax(axis=1), voted.label)
-    return judge(annotations, p, label, quality)
-
-
-def _quality_frame(annotations: Annotations, found: dict[str, Consensus], index: Any) -> Any:
-    columns: dict[str, Any] = {}
-    for place, (name, one) in enumerate(found.items()):
-        end = "" if place == 0 else f"_{name}"
-        columns |= {
-            f"consensus_label{end}": one.label,
-            f"consensus_quality_score{end}": one.quality,
-            f"annotator_agreement{end}": one.agreement,
-        }
-        if place == 0:
-            columns["num_annotations"] = annotations.count
-    return pd.DataFrame(columns, index=index)
 
 
 def label_quality(annotations: Annotations, posterior: Floats) -> Floats:

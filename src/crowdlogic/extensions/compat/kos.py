@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate, vote_shares
+from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.numerics.arrays import Floats, Ints, check_amounts, sum_by
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, refuse_anchors
@@ -63,9 +63,10 @@ class KOS:
         reliability = np.mean([trust for _, trust in found], axis=0)
         if labels.n_classes == 2:
             share = np.concatenate([share, 1.0 - share], axis=1)
-        return make_estimate(
-            labels, self.name, _beliefs(labels, share), reliability=reliability, answer_all=fitting.answer_all
-        )
+        # The normalised shares of all classes; the vote shares where all messages vanish
+        silent = (np.abs(share - 0.5) < 1e-12).all(axis=1) | (share.sum(axis=1) <= 0)
+        beliefs = np.where(silent[:, None], vote_shares(labels.votes()), vote_shares(share))
+        return make_estimate(labels, self.name, beliefs, reliability=reliability, answer_all=fitting.answer_all)
 
 
 def _weigh_class(labels: CrowdLabels, k: int, iterations: int) -> tuple[Floats, Floats]:
@@ -83,13 +84,6 @@ def _weigh_class(labels: CrowdLabels, k: int, iterations: int) -> tuple[Floats, 
     trust = sum_by(labels.annotator, len(labels.annotators), message) / given
     share = np.clip(0.5 + 0.5 * score / np.where(total > 0, total, 1.0), 0.0, 1.0)  # rounding may leave the range
     return np.asarray(share), np.asarray(trust)
-
-
-def _beliefs(labels: CrowdLabels, share: Floats) -> Beliefs:
-    """Return q[i, k], the normalised shares of all classes; the vote shares where all messages vanish."""
-    votes = vote_shares(labels.votes())
-    silent = (np.abs(share - 0.5) < 1e-12).all(axis=1) | (share.sum(axis=1) <= 0)
-    return np.where(silent[:, None], votes, vote_shares(share))
 
 
 def pass_messages(unit: Ints, annotator: Ints, signed: Floats, first: Floats, *, iterations: int) -> Floats:

@@ -94,7 +94,10 @@ class MMSR:
                 stacklevel=3,
             )
         weight = vote_weights(signed_skills(pairs, skill), pairs)
-        weight = np.where(pairs.common.any(axis=1), weight, _middle(weight[pairs.common.any(axis=1)]))
+        # Annotators who share no item with others get the median weight, or 1 if that is not positive
+        is_compared = pairs.common.any(axis=1)
+        middle = float(np.median(weight[is_compared])) if is_compared.any() else 1.0
+        weight = np.where(is_compared, weight, middle if middle > 0 else 1.0)
         beliefs, _ = normalise(weighted_votes(make_shards(labels, threads=1).parts[0], labels.n_classes, weight))
         return make_estimate(
             labels,
@@ -105,12 +108,6 @@ class MMSR:
             converged=converged,
             answer_all=fitting.answer_all,
         )
-
-
-def _middle(weight: Floats) -> float:
-    """Return the median weight if it is positive, otherwise 1."""
-    middle = float(np.median(weight)) if len(weight) else 1.0
-    return middle if middle > 0 else 1.0
 
 
 def compare_pairs(unit: Ints, annotator: Ints, label: Ints, *, n_annotators: int) -> AgreementMatrix:

@@ -25,7 +25,7 @@ from crowdlogic.annotators.label_sums import sum_evidence, tally
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.classifiers.scikit import Scikit
 from crowdlogic.data.blocks import make_shards
-from crowdlogic.data.corpus import Corpus, sentences
+from crowdlogic.data.corpus import Corpus, align, sentences
 from crowdlogic.data.frames import FRAME, from_frame, from_sequences
 from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.intake.contract import to_polars
@@ -83,8 +83,19 @@ def read_annotations(
                 f"Found annotations of {pluralise(shape[0], 'item')}, but {pluralise(n_items, 'item')} in X. Give one "
                 f"row per item."
             )
-        labels = _from_cells(
-            row, column, value, names=list(range(shape[1])) if names is None else names, n_items=n_items
+        try:
+            kinds, codes = np.unique(value, return_inverse=True)
+        except TypeError as problem:
+            raise LabelError(
+                "Labels have mixed types, such as strings and numbers. Use one type for all labels."
+            ) from problem
+        labels = CrowdLabels(
+            unit=row,
+            annotator=column,
+            label=codes,
+            items=pl.Series(np.arange(n_items)),
+            annotators=pl.Series(list(range(shape[1]) if names is None else names)),
+            classes=tuple(kinds.tolist()),
         )
     return labels if annotators is None else _known(labels, annotators, classes if classes is not None else ())
 
@@ -105,18 +116,14 @@ def _cells(given: Any) -> tuple[Cells, tuple[int, int], Sequence[Any] | None]:
         table = to_polars(given, FRAME)
         columns = [np.array(table[name].to_list(), dtype=object) for name in table.columns]
         return _present(_plain(np.stack(columns, axis=1))), table.shape, table.columns
-    dense = _dense(given)
+    # numpy would turn a list of text and numbers into text
+    dense = _plain(np.array(given, dtype=object) if isinstance(given, list | tuple) else np.asarray(given))
     if dense.ndim not in (1, 2):
         raise LabelError(f"annotations must be a matrix of items x annotators, got {dense.ndim} axes.")
     if dense.dtype.kind == "c":
         raise LabelError("Complex data not supported: labels are names or numbers.")
     matrix = dense if dense.ndim == 2 else dense[:, None]
     return _present(matrix, vector=dense.ndim == 1), matrix.shape, None
-
-
-def _dense(given: Any) -> NDArray[Any]:
-    # numpy would turn a list of text and numbers into text
-    return _plain(np.array(given, dtype=object) if isinstance(given, list | tuple) else np.asarray(given))
 
 
 def _plain(cells: NDArray[Any]) -> NDArray[Any]:
@@ -160,23 +167,6 @@ def _whole(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def _from_cells(row: Ints, column: Ints, value: NDArray[Any], *, names: Sequence[Any], n_items: int) -> CrowdLabels:
-    try:
-        classes, codes = np.unique(value, return_inverse=True)
-    except TypeError as problem:
-        raise LabelError(
-            "Labels have mixed types, such as strings and numbers. Use one type for all labels."
-        ) from problem
-    return CrowdLabels(
-        unit=row,
-        annotator=column,
-        label=codes,
-        items=pl.Series(np.arange(n_items)),
-        annotators=pl.Series(list(names)),
-        classes=tuple(classes.tolist()),
-    )
-
-
 def _by_row_number(labels: CrowdLabels, n_items: int) -> CrowdLabels:
     """Reorder the labels of a long data frame, whose items are row numbers of X."""
     where = find(labels.items, pl.Series(np.arange(n_items)))
@@ -186,16 +176,7 @@ def _by_row_number(labels: CrowdLabels, n_items: int) -> CrowdLabels:
             f"Found annotations of {len(labels.items):,} items, but {n_items:,} items in X; item {lost!r} is not a row "
             f"number of X. Name items by their row number in X, starting at 0."
         )
-    order = np.asarray(where)[labels.unit]
-    return CrowdLabels(
-        unit=order,
-        annotator=labels.annotator,
-        label=labels.label,
-        items=pl.Series(np.arange(n_items)),
-        annotators=labels.annotators,
-        classes=labels.classes,
-        weight=labels.weight,
-    )
+    return replace(labels, unit=np.asarray(where)[labels.unit], items=pl.Series(np.arange(n_items)))
 
 
 def _known(labels: CrowdLabels, annotators: Sequence[Any], classes: Sequence[Any]) -> CrowdLabels:
@@ -311,7 +292,10 @@ class CrowdClassifier(ClassifierMixin, CrowdEstimator):  # type: ignore[misc]
         if getattr(given, "ndim", 0) == 1:
             check_classification_targets(given)
         labels = read_annotations(given, len(corpus.items))
-        self.classes_ = _class_array(labels, given)
+        # The classes have the dtype of a vector of labels
+        kind = getattr(given, "dtype", np.dtype(object))
+        is_typed = getattr(given, "ndim", 0) == 1 and kind != np.dtype(object)
+        self.classes_ = np.array(labels.classes).astype(kind) if is_typed else np.array(labels.classes)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"Classifier can't train when only one class is present: all annotations are {self.classes_[0]!r}."
@@ -396,13 +380,6 @@ def _is_nested(given: Any) -> bool:
     )
 
 
-def _class_array(labels: CrowdLabels, given: Any) -> Any:
-    """Return the classes as an array, with the dtype of `given` if that is a vector of labels."""
-    classes = np.array(labels.classes)
-    kind = getattr(given, "dtype", np.dtype(object))
-    return classes.astype(kind) if getattr(given, "ndim", 0) == 1 and kind != np.dtype(object) else classes
-
-
 def make_architecture(given: Any) -> Architecture:
     """Return the classifier for a name, an instance, or a scikit-learn estimator."""
     if isinstance(given, str):
@@ -483,7 +460,7 @@ class CrowdTagger(CrowdEstimator):
             annotators=self.annotators_,
             classes=self.classes_.tolist(),
         )
-        return self._log_likelihood(_over(labels, corpus), view)
+        return self._log_likelihood(align(labels, corpus)[0], view)
 
     @staticmethod
     def _split(tags: Any, corpus: Corpus) -> list[list[Any]]:
@@ -513,12 +490,8 @@ def read_tags(given: Any, n_items: int) -> CrowdLabels:
         return from_frame(given)
     if len(given) != n_items:
         raise LabelError(f"Found {pluralise(n_items, 'sentence')} in X, but annotations of {len(given):,}.")
-    rows = [(s, who, tags) for s, each in enumerate(given) for who, tags in _pairs(each) if tags is not None]
-    return from_sequences(rows)
-
-
-def _pairs(each: Any) -> list[tuple[Any, Any]]:
-    return list(each.items()) if isinstance(each, Mapping) else list(enumerate(each))
+    pairs = [list(each.items()) if isinstance(each, Mapping) else list(enumerate(each)) for each in given]
+    return from_sequences([(s, who, tags) for s, each in enumerate(pairs) for who, tags in each if tags is not None])
 
 
 def _are_tags(given: Any) -> bool:
@@ -526,13 +499,6 @@ def _are_tags(given: Any) -> bool:
     if hasattr(given, "columns") or isinstance(given, CrowdLabels):
         return False
     return all(not isinstance(each, Mapping) and all(isinstance(tag, str) for tag in each) for each in given)
-
-
-def _over(labels: CrowdLabels, corpus: Corpus) -> CrowdLabels:
-    """Return the labels aligned with all sentences of the corpus."""
-    from crowdlogic.data.corpus import align
-
-    return align(labels, corpus)[0]
 
 
 def _cuts(corpus: Corpus) -> Any:
@@ -578,16 +544,25 @@ class TruthEstimator(BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = len(self.annotators_)
         self.label_distributions_ = self.estimate_.beliefs
         self.labels_ = self.classes_[self.label_distributions_.argmax(axis=1)]
-        self.prior_, self.confusion_ = _parameters(labels, self.estimate_)
+        # The parameters of the method, or computed from its beliefs
+        found = tally(make_shards(labels), np.asarray(self.estimate_.beliefs))
+        shares, counts = found.totals + SMOOTHING, found.counts.transpose(0, 2, 1) + SMOOTHING  # [k], [j, m, n]
+        prior, confusion = self.estimate_.prior, self.estimate_.confusion
+        self.prior_ = np.asarray(shares / shares.sum() if prior is None else prior)
+        self.confusion_ = np.asarray(counts / counts.sum(axis=2, keepdims=True) if confusion is None else confusion)
         return self
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803 (scikit-learn's)
         """Return the class distributions of items given their annotations and the fitted annotators."""
+        return self._posterior(X)[0]
+
+    def _posterior(self, X: Any) -> tuple[Floats, Floats, CrowdLabels]:  # noqa: N803 (scikit-learn's)
+        """Return q[i, k], the log evidence of each item, and the labels."""
         check_is_fitted(self)
         labels = self._read(X, fitted=True)
-        log_table = safe_log(self.confusion_).transpose(0, 2, 1)  # [j, n, k]
-        evidence = sum_evidence(make_shards(labels), np.ascontiguousarray(log_table))
-        return normalise(evidence + safe_log(self.prior_))[0]
+        log_table = np.ascontiguousarray(safe_log(self.confusion_).transpose(0, 2, 1))  # [j, n, k]
+        q, log_evidence = normalise(sum_evidence(make_shards(labels), log_table) + safe_log(self.prior_))
+        return q, log_evidence, labels
 
     def predict(self, X: Any) -> Any:  # noqa: N803 (scikit-learn's)
         """Return the estimated classes of items given their annotations."""
@@ -602,11 +577,8 @@ class TruthEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the accuracy for true classes `y`, or the mean log-likelihood of the annotations if y is None."""
         if y is not None:
             return float(np.mean(self.predict(X) == np.asarray(y)))
-        check_is_fitted(self)
-        labels = self._read(X, fitted=True)
-        log_table = np.ascontiguousarray(safe_log(self.confusion_).transpose(0, 2, 1))
-        log_q = sum_evidence(make_shards(labels), log_table) + safe_log(self.prior_)
-        return float(normalise(log_q)[1].sum()) / max(labels.n_labels, 1)
+        _, log_evidence, labels = self._posterior(X)
+        return float(log_evidence.sum()) / max(labels.n_labels, 1)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the method, and its options as method__option."""
@@ -645,7 +617,12 @@ class TruthEstimator(BaseEstimator):  # type: ignore[misc]
         if 0 in shape[:2]:
             what = "sample" if shape[0] == 0 else "feature"
             raise ValueError(f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is required.")
-        n_items = _n_items(X)
+        if isinstance(X, CrowdLabels):
+            n_items = len(X.items)
+        elif is_long_frame(X):
+            n_items = int(X[find_roles(list(X.columns))["item"]].max()) + 1
+        else:
+            n_items = int(X.shape[0]) if hasattr(X, "shape") else len(X)
         if not fitted:
             return read_annotations(X, n_items)
         if hasattr(X, "shape") and len(X.shape) == 2 and not is_long_frame(X) and X.shape[1] != self.n_features_in_:
@@ -662,21 +639,3 @@ class TruthEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.classifier_tags = ClassifierTags()
         return tags
-
-
-def _n_items(given: Any) -> int:
-    if isinstance(given, CrowdLabels):
-        return len(given.items)
-    if is_long_frame(given):
-        return int(given[find_roles(list(given.columns))["item"]].max()) + 1
-    return int(given.shape[0]) if hasattr(given, "shape") else len(given)
-
-
-def _parameters(labels: CrowdLabels, estimate: Any) -> tuple[Floats, Floats]:
-    """Return prior[k] and confusion[j, m, n] of the method, or computed from its beliefs."""
-    found = tally(make_shards(labels), np.asarray(estimate.beliefs))
-    prior = (found.totals + SMOOTHING) / (found.totals + SMOOTHING).sum() if estimate.prior is None else estimate.prior
-    if estimate.confusion is not None:
-        return np.asarray(prior), np.asarray(estimate.confusion)
-    counts = found.counts.transpose(0, 2, 1) + SMOOTHING  # [j, m, n]
-    return np.asarray(prior), np.asarray(counts / counts.sum(axis=2, keepdims=True))

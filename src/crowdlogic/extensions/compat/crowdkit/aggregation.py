@@ -62,7 +62,11 @@ class MajorityVote(ProbabilityAggregator):
             scores = answers.scores()
         else:
             known, given = self._answer_skills(answers, skills)
-            answers = answers if known.all() else _without(answers, known)
+            if not known.all():  # only the known rows, and the labels that occur in them
+                kept = answers.take(known)
+                used = np.sort(appearance(kept.label))
+                code, labels = np.searchsorted(used, kept.label), kept.labels.take(used)
+                answers = Answers(kept.task, kept.worker, code, kept.tasks, kept.workers, labels)
             scores = answers.scores(given[known])
         best = best_labels(probabilities := vote_probabilities(scores))
         self.probas_ = answers.task_frame(probabilities)
@@ -101,15 +105,6 @@ class MajorityVote(ProbabilityAggregator):
         if lost:
             raise OptionError(f"{lost:,} tasks have no worker with a skill. Give at least one skill for every task.")
         return ~missing, given
-
-
-def _without(answers: Answers, known: Bools) -> Answers:
-    """Return the known rows, restricted to the labels that occur in them."""
-    kept = answers.take(known)
-    used = np.sort(appearance(kept.label))
-    position = np.full(len(kept.labels), -1)
-    position[used] = np.arange(len(used))
-    return Answers(kept.task, kept.worker, position[kept.label], kept.tasks, kept.workers, kept.labels.take(used))
 
 
 @dataclass
@@ -299,13 +294,21 @@ class DawidSkene(EMAggregator):
         if not len(answers.task):
             self._keep_empty()
             return self
-        table, known = answers.table(), _known_tasks(answers, true_labels)
+        # The codes of the tasks with known labels, and of these labels
+        table, known = answers.table(), NO_KNOWN_TASKS
+        if true_labels is not None:
+            task, label = answers.tasks.get_indexer(true_labels.index), answers.labels.get_indexer(true_labels)
+            rows = (task >= 0) & (label >= 0)
+            known = task[rows], label[rows]
         q = _certain(_vote_shares(answers), known)
         counts, per_task = table.counts(q), np.bincount(answers.task).astype(np.float64)
         errors, prior, first = normalise_errors(table, counts), _mean(q), None
         if self.initial_error_strategy is not None and initial_error is not None:
             first = self._initial_errors(_error_frame(answers, table, counts), initial_error)
-            errors = _pair_errors(first, answers, table)
+            # errors[p, k], with the minimum probability for missing rows
+            names = [answers.workers.take(table.worker), answers.labels.take(table.label)]
+            found = first.reindex(index=pd.MultiIndex.from_arrays(names), columns=list(answers.labels))
+            errors = np.nan_to_num(found.to_numpy(np.float64), nan=EPSILON)
         for _ in range(self.n_iter):
             scores = table.evidence(_log(errors)) + _log(prior)
             q, log_sum = posterior(scores)
@@ -333,7 +336,15 @@ class DawidSkene(EMAggregator):
                 f"initial_error must be indexed by worker and label, not by {list(initial_error.index.names)}."
             )
         if self.initial_error_strategy == "assign":
-            _check_assigned(counts, initial_error)
+            missing = counts.index[~counts.index.isin(initial_error.index)].get_level_values("worker").unique()
+            if len(missing):
+                raise OptionError(
+                    f"initial_error has no matrix for {len(missing)} workers, such as {missing[0]!r}. Add all workers "
+                    f"of the data to initial_error."
+                )
+            by_worker = initial_error.groupby("worker", sort=False).sum()
+            if bool((initial_error <= 1.0).all().all()) and not np.allclose(by_worker, 1.0):
+                raise OptionError("Every column of a worker's error matrix in initial_error must sum to 1.0.")
             chosen = initial_error
         elif self.initial_error_strategy == "addition":
             chosen = counts.add(initial_error.reindex(columns=counts.columns), fill_value=0.0)
@@ -343,19 +354,6 @@ class DawidSkene(EMAggregator):
             )
         clipped = chosen.clip(lower=EPSILON)
         return clipped / clipped.groupby("worker", sort=False).sum()
-
-
-def _check_assigned(counts: Any, initial_error: Any) -> None:
-    """Raise an error if matrices to assign lack a worker or are not probabilities."""
-    missing = counts.index[~counts.index.isin(initial_error.index)].get_level_values("worker").unique()
-    if len(missing):
-        raise OptionError(
-            f"initial_error has no matrix for {len(missing)} workers, such as {missing[0]!r}. Add all workers "
-            f"of the data to initial_error."
-        )
-    by_worker = initial_error.groupby("worker", sort=False).sum()
-    if bool((initial_error <= 1.0).all().all()) and not np.allclose(by_worker, 1.0):
-        raise OptionError("Every column of a worker's error matrix in initial_error must sum to 1.0.")
 
 
 def _with_gold_labels(answers: Answers, true_labels: Any) -> Answers:
@@ -368,15 +366,6 @@ def _with_gold_labels(answers: Answers, true_labels: Any) -> Answers:
         return answers
     code = labels.get_indexer(answers.labels)[answers.label]
     return Answers(answers.task, answers.worker, code, answers.tasks, answers.workers, labels)
-
-
-def _known_tasks(answers: Answers, true_labels: Any) -> tuple[Ints, Ints]:
-    """Return the codes of the tasks with known labels, and of these labels."""
-    if true_labels is None:
-        return NO_KNOWN_TASKS
-    task, label = answers.tasks.get_indexer(true_labels.index), answers.labels.get_indexer(true_labels)
-    rows = (task >= 0) & (label >= 0)
-    return task[rows], label[rows]
 
 
 def _vote_shares(answers: Answers) -> Floats:
@@ -430,13 +419,6 @@ def _error_frame(answers: Answers, table: AnswerTable, errors: Floats) -> Any:
     return pd.DataFrame(errors[at], index=index, columns=answers.labels.rename(None))
 
 
-def _pair_errors(frame: Any, answers: Answers, table: AnswerTable) -> Floats:
-    """Return errors[p, k] from a data frame by worker and label; the minimum probability for missing rows."""
-    names = [answers.workers.take(table.worker), answers.labels.take(table.label)]
-    rows = frame.reindex(index=pd.MultiIndex.from_arrays(names), columns=list(answers.labels))
-    return np.asarray(np.nan_to_num(rows.to_numpy(np.float64), nan=EPSILON))
-
-
 @dataclass
 class OneCoinDawidSkene(EMAggregator):
     """Dawid-Skene model with one accuracy per worker and equally likely errors.
@@ -468,7 +450,10 @@ class OneCoinDawidSkene(EMAggregator):
             if self._stops(_loss(expected, q, prior, per_task)):
                 break
         self.skills_ = answers.worker_series(skill, "skill")
-        self._keep(answers, q, prior, _error_frame(answers, table, _coin_errors(table, skill)))
+        right, wrong = (np.exp(part)[table.worker] for part in _coin_logs(skill, table.n_labels))
+        same = table.label[:, None] == np.arange(table.n_labels)
+        errors = np.where(same, right[:, None], wrong[:, None])
+        self._keep(answers, q, prior, _error_frame(answers, table, errors))
         return self
 
 
@@ -476,13 +461,6 @@ def _coin_logs(skill: Floats, n_labels: int) -> tuple[Floats, Floats]:
     """Return the log-probability of the true label and of each wrong label."""
     wrong = (1.0 - skill) / max(n_labels - 1, 1)
     return (np.log(np.clip(skill, EPSILON, 1.0 - EPSILON)), np.log(np.clip(wrong, EPSILON, 1.0 - EPSILON)))
-
-
-def _coin_errors(table: AnswerTable, skill: Floats) -> Floats:
-    """Return errors[p, k] for the given accuracies."""
-    right, wrong = (np.exp(part)[table.worker] for part in _coin_logs(skill, table.n_labels))
-    same = table.label[:, None] == np.arange(table.n_labels)
-    return np.where(same, right[:, None], wrong[:, None])
 
 
 LOG_NORMAL = -0.5 * np.log(2.0 * np.pi)
@@ -795,7 +773,9 @@ class MACE(ProbabilityAggregator):
         given = table.given()
         for _ in range(self.n_iter):
             q, _ = _e_step(table, spamming, thetas)
-            known = table.hits(q) * _knowing_share(table, spamming, thetas)
+            # known[p], the expected number of correct answers that come from knowing rather than spamming
+            knowing, spam = spamming[table.worker, 1], spamming[table.worker, 0] * thetas[table.worker, table.label]
+            known = table.hits(q) * (knowing / (spam + knowing))
             strategy = np.zeros_like(thetas)
             strategy[table.worker, table.label] = np.maximum(given - known, 0.0)
             counts = np.stack([strategy.sum(axis=1), table.sum_by_worker(known)], axis=1)
@@ -814,12 +794,6 @@ class MACE(ProbabilityAggregator):
 def _expected(counts: Floats) -> Floats:
     """Return exp(E[log p]) of Dirichlet distributions, one per row of counts."""
     return np.asarray(np.exp(digamma(counts) - digamma(counts.sum(axis=1, keepdims=True))))
-
-
-def _knowing_share(table: AnswerTable, spamming: Floats, thetas: Floats) -> Floats:
-    """Return [p], the probability that a correct answer comes from knowing rather than spamming."""
-    knowing = spamming[table.worker, 1]
-    return np.asarray(knowing / (spamming[table.worker, 0] * thetas[table.worker, table.label] + knowing))
 
 
 def _e_step(table: AnswerTable, spamming: Floats, thetas: Floats) -> tuple[Floats, float]:

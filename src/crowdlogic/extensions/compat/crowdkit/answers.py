@@ -105,11 +105,21 @@ class Answers:
         """Return the answers as sparse matrices for the sums of EM."""
         n_labels = max(len(self.labels), 1)
         pair, pairs = compact_codes(self.worker * np.int64(n_labels) + self.label)
-        forward = _csr_of_ones(self.task, pair, (len(self.tasks), len(pairs)))
+        first = np.zeros(len(pairs), dtype=np.int64)
+        first[pair[::-1]] = np.arange(len(pair))[::-1]  # assigned in reverse, so that the first row wins
+        # A sparse matrix of ones by task and pair, in which repeated entries add up
+        row, column = self.task, pair
+        if len(row) and (np.diff(row) < 0).any():
+            order = np.argsort(row, kind="stable")
+            row, column = row[order], column[order]
+        starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(self.tasks)))])
+        small = np.int32 if len(row) < 2**31 else np.int64
+        entries: Any = (np.ones(len(row)), column.astype(small), starts.astype(small))
+        forward = sparse.csr_array(entries, shape=(len(self.tasks), len(pairs)))
         return AnswerTable(
             forward,
             forward.T,
-            first=_first_rows(pair, len(pairs)),
+            first=first,
             worker=pairs // n_labels,
             label=pairs % n_labels,
             n_workers=len(self.workers),
@@ -171,23 +181,6 @@ def compact_codes(keys: Ints) -> tuple[Ints, Ints]:
     present = np.zeros(int(keys.max()) + 1, dtype=bool)  # a lookup table of all keys, which avoids hashing
     present[keys] = True
     return np.asarray((np.cumsum(present) - 1)[keys]), np.flatnonzero(present)
-
-
-def _csr_of_ones(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
-    """Return a sparse matrix with ones at the given positions; repeated entries add up."""
-    if len(row) and (np.diff(row) < 0).any():
-        order = np.argsort(row, kind="stable")
-        row, column = row[order], column[order]
-    starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=shape[0]))])
-    small = np.int32 if len(row) < 2**31 else np.int64
-    return sparse.csr_array((np.ones(len(row)), column.astype(small), starts.astype(small)), shape=shape)
-
-
-def _first_rows(codes: Ints, count: int) -> Ints:
-    """Return the first row of each code."""
-    first = np.zeros(count, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # assigned in reverse, so the first row wins
-    return first
 
 
 def appearance(codes: Ints) -> Ints:

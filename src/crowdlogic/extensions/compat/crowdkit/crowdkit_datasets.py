@@ -6,7 +6,6 @@ Nothing is downloaded. The folder contains `<name>/crowd_labels.csv` and `<name>
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,28 +18,18 @@ NAMES = {"performer": "worker", "workerId": "worker", "taskId": "task", "answer"
 """Column names in the files -> standard names."""
 
 
-@dataclass(frozen=True)
-class DatasetNote:
-    """Description of a data set.
-
-    Attributes:
-        description: Content and size of the data set.
-    """
-
-    description: str
-
-
 DATASETS = {
-    "relevance-2": DatasetNote("Relevance of pages to queries, two labels: 475,536 labels by 7,138 workers."),
-    "relevance-5": DatasetNote("Relevance of pages to queries, five labels: 1,091,918 labels by 1,274 workers."),
-    "netease_crowd": DatasetNote("NetEaseCrowd, tasks of several kinds: 6,016,319 labels by 2,413 workers."),
-    "nist-trec-relevance": DatasetNote("NIST TREC relevance feedback 2010: 98,453 labels by 766 workers."),
+    "relevance-2": "Relevance of pages to queries, two labels: 475,536 labels by 7,138 workers.",
+    "relevance-5": "Relevance of pages to queries, five labels: 1,091,918 labels by 1,274 workers.",
+    "netease_crowd": "NetEaseCrowd, tasks of several kinds: 6,016,319 labels by 2,413 workers.",
+    "nist-trec-relevance": "NIST TREC relevance feedback 2010: 98,453 labels by 766 workers.",
 }
+"""Content and size of each data set."""
 
 
 def get_datasets_list() -> list[tuple[str, str]]:
     """Return the name and the description of each data set."""
-    return [(name, note.description) for name, note in DATASETS.items()]
+    return list(DATASETS.items())
 
 
 def load_dataset(dataset: str, data_dir: str | Path | None = None) -> tuple[Any, Any]:

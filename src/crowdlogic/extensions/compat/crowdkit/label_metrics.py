@@ -110,7 +110,9 @@ def alpha_krippendorff(answers: Any, distance: Distance | None = None) -> float:
     label, labels = pd.factorize(answers["label"])
     count = sum_by(task * np.int64(len(labels)) + label, len(tasks) * len(labels), None).reshape(-1, len(labels))
     count = count[count.sum(axis=1) > 1]
-    apart = 1.0 - np.eye(len(labels)) if distance is None else _distances(list(labels), distance)
+    apart = 1.0 - np.eye(len(labels))
+    if distance is not None:
+        apart = np.array([[distance(one, other) for other in labels] for one in labels], dtype=np.float64)
     size, total = count.sum(axis=1), count.sum(axis=0)
     observed = float((_pair_distance(count, apart) * size).sum()) / float(total.sum())
     expected = float(_pair_distance(total[None], apart)[0])
@@ -121,10 +123,6 @@ def _pair_distance(count: Floats, apart: Floats) -> Floats:
     """Return the mean distance between two labels drawn from each row's counts."""
     size = count.sum(axis=1)
     return np.asarray(((count @ apart) * count).sum(axis=1) / (size * (size - 1)))
-
-
-def _distances(labels: list[Any], distance: Distance) -> Floats:
-    return np.array([[distance(one, other) for other in labels] for one in labels], dtype=np.float64)
 
 
 def accuracy_on_aggregates(answers: Any, aggregator: Any = None, aggregates: Any = None, by: str | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Names whose objects are imported when they are first used: registered components, and the public names of packages.
+"""Registries of components by name, and public names of packages. Objects are imported when they are first used.
 
 A registry has the components of one kind (truth methods, classifiers, formats, predicates, ...). It maps the name that
 users write to the place of the object, as "module:attribute". Help texts, enumerations and error messages are derived

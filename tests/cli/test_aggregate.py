@@ -298,7 +298,7 @@ def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
         (["-"], "Say where to write with -o FILE, or compare methods with --methods all.\n"),
         (
             ["l.csv", "-o", "o.csv", "--methods", "all"],
-            "-o o.csv and --methods all cannot be combined: --methods shows a comparison and writes nothing. Leave one of them out.\n",
+            "-o cannot be combined with --methods, which shows a comparison and writes nothing. Name one method instead: -m METHOD.\n",
         ),
         (
             ["l.csv", "--methods", "glda"],
@@ -375,7 +375,8 @@ def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
         ),
         (
             ["--methods", "all", "--annotators", "a.csv"],
-            "crowdlogic: --annotators, --min-confidence and --save need one method (-m) and -o FILE, not --methods.\n",
+            "crowdlogic: --annotators cannot be combined with --methods, which shows a comparison and writes nothing. "
+            "Name one method instead: -m METHOD.\n",
         ),
         (["--methods", ""], "crowdlogic: --methods: no method is named. Pass all, or names separated by commas.\n"),
         (

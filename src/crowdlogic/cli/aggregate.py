@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -177,32 +177,17 @@ def command(
     fit: dict[str, Any] = {"labels": labels, "anchors": anchors, "gold": gold, "seed": seed, "threads": threads}
     fit |= {"items": items, "checkpoint": checkpoint, "dependence": dependence, "input": input}
     fit |= {"iterations": iterations, "groups": groups, "ordered": ordered}
-    if out is None and methods is None:
-        out = default_answers(labels, input, read_as=input.format)
-    if out is not None and methods is not None:
-        raise OptionError(
-            f"-o {out} and --methods {methods} cannot be combined: --methods shows a comparison and writes nothing. "
-            f"Leave one of them out."
-        )
-    if out is None:
-        if annotators is not None or min_confidence is not None or save is not None:
+    if methods is not None:
+        alone = {"-o": out, "--annotators": annotators, "--min-confidence": min_confidence, "--save": save}
+        given = [option for option, value in alone.items() if value is not None]
+        if given:
             raise OptionError(
-                "--annotators, --min-confidence and --save need one method (-m) and -o FILE, not --methods."
+                f"{' and '.join(given)} cannot be combined with --methods, which shows a comparison and writes "
+                f"nothing. Name one method instead: -m METHOD."
             )
-        from crowdlogic.workflows.method_comparison import CompareOptions, compare_truth_methods
-
-        compared = compare_truth_methods(CompareOptions(methods=parse_names(methods) or (), **fit))
-        say(*compared.notices)
-        if json:
-            found = compared.figures()
-            show_output(
-                MethodsOutput(
-                    command="aggregate --methods", notices=compared.notices, default=compared.default, methods=found
-                )
-            )
-        else:
-            show_tables(compared.table())
+        compare_methods(fit, parse_names(methods) or (), json=json)
         return
+    out = out or default_answers(labels, input, read_as=input.format)
     require_free_output(out, as_json=json)
     result = aggregate_files(
         AggregateOptions(
@@ -240,3 +225,16 @@ def command(
             show_tables(result.table())
     said = (*result.notices, result.message, result.confidence_message)
     say(*(sentence for sentence in said if sentence))
+
+
+def compare_methods(fit: Mapping[str, Any], methods: Sequence[str], *, json: bool) -> None:
+    """Compare several truth methods on the same labels and print the result."""
+    from crowdlogic.workflows.method_comparison import CompareOptions, compare_truth_methods
+
+    compared = compare_truth_methods(CompareOptions(methods=methods, **fit))
+    say(*compared.notices)
+    if not json:
+        show_tables(compared.table())
+        return
+    name, found = "aggregate --methods", compared.figures()
+    show_output(MethodsOutput(command=name, notices=compared.notices, default=compared.default, methods=found))

@@ -110,9 +110,9 @@ def _join_atoms(rule: Rule, listed: Sequence[int], kinds: dict[str, Kind], world
 def _is_ready(atom: Atom, kinds: dict[str, Kind], rows: Relation, world: World) -> bool:
     """Return whether the derived text and the word that an atom needs are among the columns joined so far."""
     source, word = atom.terms[0], asked_word(atom, world.vocabulary)
-    return (not _reads_text(source, kinds) or column_name(source) in rows.columns) and (
-        word is None or word.name in rows.columns
-    )
+    needed = [column_name(source)] if _reads_text(source, kinds) else []
+    needed += [] if word is None else [word.name]
+    return all(name in rows.columns for name in needed)
 
 
 def _reads_text(term: Term, kinds: dict[str, Kind]) -> bool:

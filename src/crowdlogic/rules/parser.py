@@ -436,7 +436,18 @@ class _Reading:
         """Return the rules of a text and of the files that it includes."""
         found: list[Rule | IncludedSet] = []
         groups: dict[str, tuple[Constant, ...]] = {}
-        for statement in _statements(text, TreeBuilder(source, [], folder, self.root)):
+        if len(text) > MAX_LENGTH:
+            raise RuleError(
+                f"{source}: too long for a rule file: {len(text):,} characters; the maximum is {MAX_LENGTH:,}."
+            )
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise RuleError(f"{source}: contains a lone surrogate, which is not valid text.")
+        builder = TreeBuilder(source, _split_lines(text), folder, self.root)
+        try:
+            tree = _grammar().parse("\n".join(builder.lines))
+        except UnexpectedInput as problem:
+            raise _syntax_error(problem, builder) from None
+        for statement in [builder.statement(child) for child in tree.children if isinstance(child, Tree)]:
             if isinstance(statement, IncludedFile):
                 other = self._include(statement, folder)
                 found.extend(other.statements)
@@ -536,8 +547,8 @@ def find_syntax_errors(path: str | Path, *, allow_outside: bool = False) -> list
         allow_outside: Whether it may name files outside its folder.
     """
     home = Path(path).resolve()
-    text = _decode(read_nearby(home), home).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    builder = TreeBuilder(home.name, text.split("\n"), home.parent, None if allow_outside else home.parent)
+    lines = _split_lines(_decode(read_nearby(home), home))
+    builder = TreeBuilder(home.name, lines, home.parent, None if allow_outside else home.parent)
     lines = list(builder.lines)
     found: list[RuleError] = []
     while len(found) < MAX_SYNTAX_ERRORS:
@@ -578,20 +589,9 @@ def _decode(content: bytes, path: Path) -> str:
         raise RuleError(f"{path.name}: cannot be read as a rule file (UTF-8 text): {problem}.") from None
 
 
-def _statements(text: str, builder: TreeBuilder) -> list[Statement]:
-    if len(text) > MAX_LENGTH:
-        raise RuleError(
-            f"{builder.source}: too long for a rule file: {len(text):,} characters; the maximum is {MAX_LENGTH:,}."
-        )
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")  # without a byte-order mark
-    builder = replace(builder, lines=text.split("\n"))
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise RuleError(f"{builder.source}: contains a lone surrogate, which is not valid text.")
-    try:
-        tree = _grammar().parse(text)
-    except UnexpectedInput as problem:
-        raise _syntax_error(problem, builder) from None
-    return [builder.statement(child) for child in tree.children if isinstance(child, Tree)]
+def _split_lines(text: str) -> list[str]:
+    """Return the lines of a text without its byte-order mark."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 @lru_cache(maxsize=1)

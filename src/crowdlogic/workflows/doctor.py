@@ -174,7 +174,7 @@ class Capability:
     Attributes:
         name: Name of the use.
         possible: Whether it is possible.
-        remark: Reason if it is not, or limitations.
+        remark: Reason if it is not possible, or limitations.
     """
 
     name: str

@@ -23,9 +23,9 @@ class Explanation:
     """Explanation of the answer for an item, or for one token of a sentence.
 
     Attributes:
-        evidence: The evidence of all units of the item.
-        units: The explained units.
-        absent: Notice on what cannot be explained without the run's classifier; None if it is available.
+        evidence: Evidence for all units (the item itself, or its tokens).
+        units: The units to explain.
+        absent: Notices about parts that cannot be explained without the classifier of the run.
     """
 
     evidence: Evidence

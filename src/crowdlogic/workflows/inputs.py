@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.corpus import UNKNOWN, Corpus
+from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.estimate import Answers
 from crowdlogic.data.features import is_npz, read_featured_items
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
@@ -336,6 +336,14 @@ class InputOptions(ReadOptions):
         if self.features is not None or is_npz(path):
             return read_featured_items(path, self.features, format=self.format, columns=self.columns)
         return read_corpus(path, format=self.format, columns=self.columns)
+
+    def read_labelled(self, labels: str, items: str | None) -> Crowd:
+        """Read labels, aligned with the items of a second file if one is given."""
+        by_file = self.by_file(labels, items)
+        crowd = by_file[labels].read_crowd(labels)
+        if items is None:
+            return crowd
+        return Crowd(*align(crowd.labels, by_file[items].read_corpus(items)))
 
     def items_file(self, items: str | None) -> str | None:
         """Return the file of items, or the npz file of features if no file of items is given."""

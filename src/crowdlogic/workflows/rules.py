@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from crowdlogic.data.blocks import anchor_classes
-from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.files import write_bytes
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
@@ -99,11 +99,7 @@ def check_rules(options: CheckRulesOptions) -> CheckedRules:
 
 def _read_labelled(labels: str, items: str | None, input: InputOptions) -> tuple[CrowdLabels, Corpus]:
     """Read labels and their items; the items have no texts if no file contains them."""
-    items = input.items_file(items)
-    by_file = input.by_file(labels, items)
-    crowd = by_file[labels].read_crowd(labels)
-    if items is not None:
-        return align(crowd.labels, by_file[items].read_corpus(items))
+    crowd = input.read_labelled(labels, input.items_file(items))
     return crowd.labels, crowd.corpus or Corpus(items=crowd.labels.items, offsets=crowd.labels.offsets)
 
 

@@ -43,7 +43,7 @@ def test_a_run_brings_everything_along(trained: Trained) -> None:
     assert material.has_classifier
     assert material.rules is not None
     assert "but" in material.rules.texts[0]
-    with pytest.raises(OptionError, match="Remove --items"):
+    with pytest.raises(OptionError, match="Leave --items out"):
         load_material(ReviewOptions(source=trained.file("run"), items="x.csv"))
 
 

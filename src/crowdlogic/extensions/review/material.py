@@ -19,7 +19,7 @@ import numpy as np
 
 from crowdlogic.classifiers.protocol import AbsentClassifier
 from crowdlogic.data.blocks import anchor_classes
-from crowdlogic.data.corpus import UNKNOWN, Corpus, align
+from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, detect_format
@@ -201,16 +201,13 @@ def load_material(options: ReviewOptions) -> ReviewMaterial:
     if (home / NAMES).is_file():
         return _from_estimate(home, options)
     raise MissingDataError(
-        f"{home}: contains neither a run nor an estimate. Give a file of labels, or the output folder of `train` or "
-        f"`aggregate --save`."
+        f"{home}: this folder contains neither a run nor an estimate. Name a file of labels, or a folder that `train` "
+        f"or `aggregate --save` wrote."
     )
 
 
 def _from_labels(options: ReviewOptions) -> ReviewMaterial:
-    by_file = options.input.by_file(options.source, options.items)
-    crowd = by_file[options.source].read_crowd(options.source)
-    if options.items is not None:
-        crowd = Crowd(*align(crowd.labels, by_file[options.items].read_corpus(options.items)))
+    crowd = options.input.read_labelled(options.source, options.items)
     require_whole_labels(crowd.labels, "A review")
     name, reason = options.method, ""
     if name is None:
@@ -250,7 +247,7 @@ def _from_run(home: Path, options: ReviewOptions) -> ReviewMaterial:
     given = {"--labels": options.labels, "--items": options.items, "--rules": options.rules, "-m": options.method}
     for flag, value in given.items():
         if value is not None:
-            raise OptionError(f"{home}: a run already contains its labels, items, rules and method. Remove {flag}.")
+            raise OptionError(f"{home}: a run already contains its labels, items, rules and method. Leave {flag} out.")
     learned = load_run(home).learned
     if isinstance(learned.classifier, AbsentClassifier):
         raise OptionError(f"{learned.classifier.message} Or review its labels instead: crowdlogic review LABELS.")

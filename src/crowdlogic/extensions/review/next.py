@@ -28,7 +28,7 @@ from crowdlogic.confidence.annotator_verdicts import askable, judge_annotators
 from crowdlogic.confidence.calibration import independent_beliefs, infer_calibrated
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.character_spans import texts_and_bounds
-from crowdlogic.data.corpus import Corpus, Question, align
+from crowdlogic.data.corpus import Corpus, Question
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.files import STANDARD_STREAM, write_bytes
 from crowdlogic.data.labels import CrowdLabels, find_codes
@@ -783,19 +783,13 @@ def _read(options: NextOptions) -> tuple[CrowdLabels, Estimate, Corpus | None, t
             raise OptionError(f"{options.labels}: a run already contains its items and method. Remove --items and -m.")
         record = read_run(options.labels)
         return record.labels, record.estimate, record.corpus, ()
-    by_file = options.input.by_file(options.labels, options.items)
-    crowd = by_file[options.labels].read_crowd(options.labels)
-    corpus = crowd.corpus
-    if options.items is not None:
-        labels, corpus = align(crowd.labels, by_file[options.items].read_corpus(options.items))
-    else:
-        labels = crowd.labels
+    crowd = options.input.read_labelled(options.labels, options.items)
     dependence = parse_dependence(options.dependence)
-    name = options.method or suggest_method(labels)[0]
+    name = options.method or suggest_method(crowd.labels)[0]
     method = configured_method(name, seed=options.seed, dependence=dependence)
     with collect_warnings() as warned:
-        estimate = infer_calibrated(method, labels, corpus, dependence=dependence)
-    return labels, estimate, corpus, (*labels.intake.messages(), *warned)
+        estimate = infer_calibrated(method, crowd.labels, crowd.corpus, dependence=dependence)
+    return crowd.labels, estimate, crowd.corpus, (*crowd.labels.intake.messages(), *warned)
 
 
 def whom_to_ask(

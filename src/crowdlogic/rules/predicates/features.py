@@ -20,12 +20,12 @@ BLOCK = 20_000_000
 
 
 def above_facts(corpus: Corpus, _: int, name: str, threshold: str) -> Facts:
-    """Return the units whose feature is at least a number."""
+    """Return the units whose feature is at least a threshold."""
     return Facts((np.flatnonzero(_feature(corpus, name) >= _number(threshold)),))
 
 
 def below_facts(corpus: Corpus, _: int, name: str, threshold: str) -> Facts:
-    """Return the units whose feature is less than a number."""
+    """Return the units whose feature is less than a threshold."""
     return Facts((np.flatnonzero(_feature(corpus, name) < _number(threshold)),))
 
 

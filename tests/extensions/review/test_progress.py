@@ -78,5 +78,5 @@ def test_undoing_goes_back_line_by_line() -> None:
     assert progress.last_of("ann") is None
     assert progress.of("u1").answer == "x"
     assert progress.of("u1").by("ann") is None
-    assert progress.reviewers == ("ann", "bob")
-    assert len(progress.history("u1")) == 7
+    assert progress.of("u1").revision == 7
+    assert progress.last_of("bob") == line(4, "bob", "x")

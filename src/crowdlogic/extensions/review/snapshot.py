@@ -6,7 +6,7 @@ Axes: i unit, j annotator, k class, l rule, s item.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -183,26 +183,12 @@ class ReviewProgress:
         """Return the state of an item."""
         return self._items.get(item, NO_PROGRESS)
 
-    def history(self, item: str) -> tuple[Decision, ...]:
-        """Return all entries about an item."""
-        return tuple(self._lines.get(item, ()))
-
-    @property
-    def items(self) -> Mapping[str, ItemProgress]:
-        """Items with log entries."""
-        return self._items
-
     def last_of(self, reviewer: str) -> Decision | None:
         """Return the last entry of a reviewer that was not undone; None without any."""
         lines = self._by_reviewer.get(reviewer, [])
         while lines and lines[-1].number in self._undone:
             lines.pop()
         return lines[-1] if lines else None
-
-    @property
-    def reviewers(self) -> tuple[str, ...]:
-        """Names of all reviewers."""
-        return tuple(sorted(self._by_reviewer))
 
 
 class ItemState(StrEnum):

@@ -68,7 +68,7 @@ def test_a_run_is_scored_by_a_file_or_by_the_gold_that_it_keeps(run: Run) -> Non
     assert json.loads(by_file.out)["accuracy"] == json.loads(by_itself.out)["accuracy"] == 38 / 40
     assert refused.code == 2
     assert refused.err == (
-        "crowdlogic: bare is compared with the truth, which it does not contain. Pass a file of gold: crowdlogic evaluate bare gold.csv\n"
+        "crowdlogic: bare: this does not contain gold to compare the answers with. Pass a file of gold: crowdlogic evaluate bare gold.csv\n"
     )
 
 

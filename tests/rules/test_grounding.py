@@ -56,7 +56,7 @@ def test_a_join_that_explodes_is_refused_before_it_does() -> None:
 def test_pairs_of_a_long_sequence_are_counted_first() -> None:
     corpus = sentences(["s"], [["a"] * 5000])
 
-    with pytest.raises(RuleError, match=r"SameSequence has 24,995,000 pairs here, and the limit is 1,000,000"):
+    with pytest.raises(RuleError, match=r"SameSequence has 24,995,000 pairs of tokens, and the limit is 1,000,000"):
         ground_rules(
             parse_rules("1: SameSequence(A, B) & Label(A, C) -> Label(B, C)"), corpus, CLASSES, max_rows=1_000_000
         )

@@ -16,7 +16,7 @@ def test_a_file_beside_or_below_is_found_and_one_outside_is_not(tmp_path: Path) 
     assert find_nearby("../words.txt", root / "sub", root) == root / "words.txt"
     assert find_nearby("../words.txt", root, None) == tmp_path / "words.txt"
     for name in ("../words.txt", "/etc/hostname", "../rules-2/words.txt"):
-        with pytest.raises(RuleError, match=r"lies outside of the rule file's folder, and is not read"):
+        with pytest.raises(RuleError, match=r"is outside the folder of the rule file, so it is not read"):
             find_nearby(name, root, root)
 
 

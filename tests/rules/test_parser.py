@@ -279,7 +279,7 @@ def test_a_rule_file_includes_nothing_outside_of_its_folder(tmp_path: Path, name
         read_rules(home / "my.rules")
 
     assert str(refused.value) == (
-        f"my.rules:1:1: '{name}' lies outside of the rule file's folder, and is not read. Copy it there, or allow it "
+        f"my.rules:1:1: '{name}' is outside the folder of the rule file, so it is not read. Copy it there, or allow it "
         f"with --allow-outside (allow_outside=True).\n    include '{name}'\n    ^"
     )
     if "secret" in name:

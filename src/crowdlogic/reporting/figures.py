@@ -185,7 +185,7 @@ def draw_png(pictures: Mapping[str, str]) -> dict[str, bytes]:
     """
     browser = next((path for path in map(shutil.which, BROWSERS) if path), None)
     if browser is None:
-        raise DrawingError("There are SVG files only: PNG needs Chromium, and none is installed.")
+        raise DrawingError("There are SVG files only: PNG requires Chromium, which is not installed.")
     script, data = DRAWING.replace("SHARPNESS", str(SHARPNESS)), embed_json(dict(pictures))
     content = (
         "<!doctype html><meta charset=utf-8>"

@@ -244,7 +244,7 @@ class Pairs:
         first: first[e], the earlier unit.
         second: second[e], the later unit.
         penalty: penalty[n, k, k'], one for each distinct table.
-        forbidden: forbidden[n, k, k'], what hard rules exclude.
+        forbidden: forbidden[n, k, k'], whether a hard rule forbids the two classes.
         which: which[e], the table of each pair.
     """
 

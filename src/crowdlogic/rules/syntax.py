@@ -321,10 +321,10 @@ def find_nearby(name: str, folder: Path, root: Path | None) -> Path:
     try:
         path = (folder / name).resolve()
     except (OSError, ValueError, RuntimeError) as problem:  # a zero byte in it, too long, or links in a circle
-        raise RuleError(f"{name!r:.80} cannot name a file ({problem}).") from None
+        raise RuleError(f"{name!r:.80} is not a valid file name ({problem}). Use another name.") from None
     if root is not None and not path.is_relative_to(root.resolve()):
         raise RuleError(
-            f"{name!r:.80} lies outside of the rule file's folder, and is not read. Copy it there, or allow it with "
+            f"{name!r:.80} is outside the folder of the rule file, so it is not read. Copy it there, or allow it with "
             f"--allow-outside (allow_outside=True)."
         )
     return path

@@ -31,7 +31,7 @@ class AgreementOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementResult:
-    """Every coefficient of agreement with its interval.
+    """Result of `measure_agreement`: every coefficient of agreement with its interval.
 
     Attributes:
         labels: The file of labels.
@@ -52,12 +52,12 @@ class AgreementResult:
         return ResultTable(title=f"agreement in {self.labels}", columns=columns, rows=rows)
 
     def figures(self) -> dict[str, Any]:
-        """Return the same as plain data, by name."""
+        """Return the coefficients as plain data, by name."""
         return {one.name: asdict(one) for one in self.coefficients}
 
 
 def measure_agreement(options: AgreementOptions) -> AgreementResult:
-    """Measure the agreement of the annotators of a file."""
+    """Measure the agreement among the annotators in a file of labels."""
     labels = options.input.read_crowd(options.labels).labels
     found = agreement(labels, replicates=options.replicates, level=options.level, seed=options.seed)
     undefined = [f"{one.title} is undefined: {one.reason}." for one in found if one.reason]

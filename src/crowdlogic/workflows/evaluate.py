@@ -186,7 +186,7 @@ def _read(options: EvaluateOptions) -> tuple[Answers, Answers]:
         return predicted, by_file[options.gold].read_answers(options.gold)
     if kept is None:
         raise OptionError(
-            f"{options.predicted} is compared with the truth, which it does not contain. Pass a file of gold: "
+            f"{options.predicted}: this does not contain gold to compare the answers with. Pass a file of gold: "
             f"crowdlogic evaluate {options.predicted} gold.csv"
         )
     return predicted, kept

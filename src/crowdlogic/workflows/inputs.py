@@ -51,12 +51,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ResultTable:
-    """Small table of figures.
+    """Small table of results.
 
     Attributes:
         title: Title of the table.
-        columns: The name of each column; the first one names the rows.
-        rows: The cells: text, counts, floats, None where there is nothing.
+        columns: Name of each column; the first column contains the names of the rows.
+        rows: Cells of each row: text, counts, floats, or None for empty cells.
     """
 
     title: str

@@ -65,7 +65,7 @@ class CheckedRules:
 
     @property
     def message(self) -> str:
-        """The outcome in one sentence."""
+        """One-sentence summary."""
         return f"{self.source}: {pluralise(len(self.rules), 'rule')}, {pluralise(len(self.findings), 'finding')}"
 
     def figures(self) -> list[dict[str, Any]]:
@@ -140,10 +140,10 @@ def _read_gold(options: AuditRulesOptions | SuggestRulesOptions, labels: CrowdLa
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AuditedRules:
-    """The verdict on each rule.
+    """Verdicts on rules.
 
     Attributes:
-        title: What was audited.
+        title: The rule file and the file of labels.
         audits: The verdicts.
         notices: Notices on facts and on the fit.
     """
@@ -172,7 +172,7 @@ class AuditedRules:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The verdict on each rule in a sentence."""
+        """One sentence on each rule."""
         return tuple(f"{shorten_name(one.rule)}: {one.reason}" for one in self.audits)
 
     def figures(self) -> list[dict[str, Any]]:
@@ -254,7 +254,7 @@ class WrittenSuggestions:
 
     @property
     def message(self) -> str:
-        """The outcome in one sentence."""
+        """One-sentence summary."""
         count = pluralise(len(self.suggested.suggestions), "suggested rule")
         return f"{count} -> {self.out}. Read each one; then: crowdlogic train --rules {self.out}"
 

@@ -75,7 +75,7 @@ def test_rules_need_texts_and_those_that_ask_a_classifier_need_a_run(trained: Tr
     (tmp_path / "r.rules").write_text(f"{BUT}0.5: Contains(S, 'good') -> Label(S, 'positive')\n")
     rules, labels = str(tmp_path / "r.rules"), trained.file("labels.csv")
 
-    with pytest.raises(CorpusError, match="Give them with --items FILE"):
+    with pytest.raises(CorpusError, match="Pass them with --items FILE"):
         load_material(ReviewOptions(source=labels, rules=rules))
     material = load_material(ReviewOptions(source=labels, items=trained.file("items.csv"), rules=rules))
 

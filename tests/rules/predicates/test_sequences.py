@@ -55,12 +55,15 @@ def test_pairs_of_one_sequence() -> None:
 
 
 def test_too_many_pairs_are_refused_before_they_are_made() -> None:
-    with pytest.raises(RuleError, match=r"^SameSequence has 8 pairs here, and the limit is 7 \(max_rows\)\.$"):
+    with pytest.raises(
+        RuleError,
+        match=r"^SameSequence has 8 pairs of tokens, and the limit is 7\. Use .* raise the limit \(max_rows\)\.$",
+    ):
         same_sequence_facts(corpus(), 7)
 
 
 def test_documents_have_no_sequences() -> None:
-    with pytest.raises(RuleError, match="the items are documents, and have no sequences"):
+    with pytest.raises(RuleError, match="this predicate is about tokens, and the items are documents"):
         first_facts(documents(["a"], ["t"]), MANY)
 
 

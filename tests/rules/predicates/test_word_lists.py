@@ -79,7 +79,7 @@ def test_a_rule_reads_no_word_list_outside_of_its_folder(tmp_path: Path, name: s
     rules, corpus = read_rules(home / "my.rules"), documents(["u"], ["a secret"])
 
     for use in (lambda: ground_rules(rules, corpus, ("a", "b")), lambda: pack_rules(rules)):
-        with pytest.raises(RuleError, match=r"lies outside of the rule file's folder, and is not read"):
+        with pytest.raises(RuleError, match=r"is outside the folder of the rule file, so it is not read"):
             use()
     if name == "../secret.txt":
         allowed = read_rules(home / "my.rules", allow_outside=True)

@@ -297,7 +297,7 @@ def test_the_defaults_are_those_of_the_guide() -> None:
         ),
         (
             lambda: Projector(transitions="estimated").project(np.eye(3)[:1], bio_ground([["a"]])),
-            "transitions: 'estimated' must be replaced by a table first, with with_transitions.",
+            "transitions: 'estimated' is only a name. Estimate the table first: with_transitions(...).",
         ),
     ],
 )

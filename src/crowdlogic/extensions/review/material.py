@@ -22,7 +22,7 @@ from crowdlogic.data.blocks import anchor_classes
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.protocol import Crowd, detect_format
+from crowdlogic.data.formats.protocol import detect_format
 from crowdlogic.data.formats.tables import TableFormat
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import CorpusError, MissingDataError, OptionError
@@ -176,7 +176,7 @@ class RunFitter:
     ) -> ReviewFit:
         """Repeat M- and E-steps from the last beliefs, with the decisions as known truths."""
         if last.learned is None:
-            raise OptionError("There is no run to continue from.")
+            raise OptionError("The last fit has no run that can be refitted. Start the review from a run.")
         known = decisions.classes(last.learned.task.labels)
         learned = refit(last.learned, np.where(known == UNKNOWN, self.trained_with, known), epochs=epochs)
         return ReviewFit(estimate=learned.estimate, learned=learned)
@@ -193,17 +193,24 @@ def with_truths(estimate: Estimate, labels: CrowdLabels, anchors: Mapping[Any, A
 
 def load_material(options: ReviewOptions) -> ReviewMaterial:
     """Read the input of a review, and aggregate labels if needed."""
-    if is_labels(options.source):
-        return _from_labels(options)
     home = Path(options.source)
-    if is_run(home):
+    if is_labels(options.source):
+        material = _from_labels(options)
+    elif is_run(home):
         return _from_run(home, options)
-    if (home / NAMES).is_file():
-        return _from_estimate(home, options)
-    raise MissingDataError(
-        f"{home}: this folder contains neither a run nor an estimate. Name a file of labels, or a folder that `train` "
-        f"or `aggregate --save` wrote."
-    )
+    elif (home / NAMES).is_file():
+        material = _from_estimate(home, options)
+    else:
+        raise MissingDataError(
+            f"{home}: this folder contains neither a run nor an estimate. Name a file of labels, or a folder that "
+            f"`train` or `aggregate --save` wrote."
+        )
+    if options.rules is None:
+        return material
+    if material.corpus is None:
+        raise CorpusError(f"{options.rules}: rules require texts. Pass them with --items FILE.")
+    rules, left_out = read_review_rules(options.rules, options.tables, material.corpus, material.labels.classes)
+    return replace(material, rules=rules, notices=(*material.notices, *left_out))
 
 
 def _from_labels(options: ReviewOptions) -> ReviewMaterial:
@@ -217,9 +224,10 @@ def _from_labels(options: ReviewOptions) -> ReviewMaterial:
         fit = ReviewFit(estimate=fitter.infer())
     why = f", chosen because {reason}" if reason else ""
     title = Path(options.source).name
-    return _material(
-        options,
-        crowd,
+    return ReviewMaterial(
+        title=title,
+        labels=crowd.labels,
+        corpus=crowd.corpus,
         fit=fit,
         fitter=fitter,
         tool=tool_format(options.source, options.input.format),
@@ -229,7 +237,7 @@ def _from_labels(options: ReviewOptions) -> ReviewMaterial:
 
 def _from_estimate(home: Path, options: ReviewOptions) -> ReviewMaterial:
     if options.labels is None:
-        raise OptionError(f"{home}: an estimate does not contain the labels. Give them with --labels FILE.")
+        raise OptionError(f"{home}: an estimate does not contain the labels. Pass them with --labels FILE.")
     by_file = options.input.by_file(options.labels, options.items)
     crowd = by_file[options.labels].read_crowd(options.labels)
     corpus = crowd.corpus if options.items is None else by_file[options.items].read_corpus(options.items)
@@ -237,10 +245,14 @@ def _from_estimate(home: Path, options: ReviewOptions) -> ReviewMaterial:
     name = inputs.estimate.method
     if name not in TRUTH_METHODS or not uses_anchors(name):
         name = suggest_method(inputs.labels, anchored=True)[0]
-    fitter = TruthFitter(configured_method(name, seed=options.seed), inputs.labels, inputs.corpus)
-    aligned = Crowd(inputs.labels, inputs.corpus)
-    tool = tool_format(options.labels, options.input.format)
-    return _material(options, aligned, fit=ReviewFit(estimate=inputs.estimate), fitter=fitter, tool=tool)
+    return ReviewMaterial(
+        title=home.name,
+        labels=inputs.labels,
+        corpus=inputs.corpus,
+        fit=ReviewFit(estimate=inputs.estimate),
+        fitter=TruthFitter(configured_method(name, seed=options.seed), inputs.labels, inputs.corpus),
+        tool=tool_format(options.labels, options.input.format),
+    )
 
 
 def _from_run(home: Path, options: ReviewOptions) -> ReviewMaterial:
@@ -259,33 +271,6 @@ def _from_run(home: Path, options: ReviewOptions) -> ReviewMaterial:
         fit=ReviewFit(estimate=learned.estimate, learned=learned),
         fitter=RunFitter(known_truths(learned)),
         rules=rules_of_run(learned),
-    )
-
-
-def _material(
-    options: ReviewOptions,
-    crowd: Crowd,
-    *,
-    fit: ReviewFit,
-    fitter: ReviewFitter,
-    tool: str | None,
-    notices: tuple[str, ...] = (),
-) -> ReviewMaterial:
-    rules: ReviewRules | None = None
-    left_out: tuple[str, ...] = ()
-    if options.rules is not None:
-        if crowd.corpus is None:
-            raise CorpusError(f"{options.rules}: rules require texts. Give them with --items FILE.")
-        rules, left_out = read_review_rules(options.rules, options.tables, crowd.corpus, crowd.labels.classes)
-    return ReviewMaterial(
-        title=Path(options.source).name,
-        labels=crowd.labels,
-        corpus=crowd.corpus,
-        fit=fit,
-        fitter=fitter,
-        rules=rules,
-        tool=tool,
-        notices=(*notices, *left_out),
     )
 
 

@@ -780,7 +780,9 @@ def _read(options: NextOptions) -> tuple[CrowdLabels, Estimate, Corpus | None, t
     """Read the labels, compute the estimate, and read the items if known."""
     if is_run(Path(options.labels)):
         if options.items is not None or options.method is not None:
-            raise OptionError(f"{options.labels}: a run already contains its items and method. Remove --items and -m.")
+            raise OptionError(
+                f"{options.labels}: a run already contains its items and method. Leave --items and -m out."
+            )
         record = read_run(options.labels)
         return record.labels, record.estimate, record.corpus, ()
     crowd = options.input.read_labelled(options.labels, options.items)

@@ -401,7 +401,7 @@ def expected_mistakes_removed(
 
 
 def _right(pooled: Floats, own: Floats, answer: Ints) -> Floats:
-    """Return right[i], the probability of the answers, mixing log odds of the committee and the method."""
+    """Return right[i], the probability that answer i is right: a weighted mean of log odds by committee and method."""
     units = np.arange(len(answer))
     z = (1.0 - OWN_SHARE) * log_odds(pooled[units, answer]) + OWN_SHARE * log_odds(own[units, answer])
     return np.asarray(1.0 / (1.0 + np.exp(-z)))

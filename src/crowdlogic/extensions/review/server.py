@@ -45,6 +45,13 @@ STATUS: dict[type[CrowdLogicError], int] = {
 }
 """HTTP status by exception; 422 for all others."""
 
+HTTP_PROBLEMS = {
+    400: "The request is not valid JSON.",
+    404: "There is nothing at this address.",
+    405: "This address does not support this method.",
+}
+"""Messages by HTTP status of requests that the framework rejects."""
+
 REFUSALS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": why}
     for code, why in {
@@ -79,10 +86,8 @@ def make_app(session: ReviewSession, runner: RefitRunner, folder: Path, access: 
     app.include_router(Endpoints(session, runner, folder).router())
     app.add_api_route("/", lambda: _page_file("index.html"), include_in_schema=False)
     app.add_api_route("/static/{name}", _page_file, include_in_schema=False)
-    app.add_exception_handler(CrowdLogicError, _answer_problem)
-    app.add_exception_handler(RequestValidationError, _answer_invalid)
-    app.add_exception_handler(HTTPException, _answer_http)
-    app.add_exception_handler(OSError, _answer_disk)
+    for kind in (CrowdLogicError, RequestValidationError, HTTPException, OSError):
+        app.add_exception_handler(kind, _answer_problem)
     return Guard(app, access)
 
 
@@ -105,40 +110,26 @@ def read_static(name: str) -> str | None:
 
 
 def _answer_problem(_: Request, problem: Exception) -> Response:
-    """Respond to an error of crowdlogic without the folders in its message."""
-    status = next((code for kind, code in STATUS.items() if isinstance(problem, kind)), 422)
-    return JSONResponse({"detail": hide_folders(str(problem))}, status)
+    """Respond to an error without revealing folders or repeating invalid input."""
+    if isinstance(problem, CrowdLogicError):
+        status = next((code for kind, code in STATUS.items() if isinstance(problem, kind)), 422)
+        return JSONResponse({"detail": hide_folders(str(problem))}, status)
+    if isinstance(problem, RequestValidationError):
+        errors = problem.errors()
+        places = [".".join(str(part) for part in error["loc"][1:]) or "the request" for error in errors]
+        text = "; ".join(f"{place}: {error['msg']}" for place, error in zip(places, errors, strict=True))
+        return JSONResponse({"detail": text[:1000].encode("utf-8", "backslashreplace").decode("utf-8")}, 422)
+    if isinstance(problem, HTTPException):
+        text = HTTP_PROBLEMS.get(problem.status_code, "The request was refused.")
+        return JSONResponse({"detail": text}, problem.status_code, problem.headers)
+    reason = problem.strerror if isinstance(problem, OSError) else None
+    return JSONResponse({"detail": f"Disk error: {reason or 'unknown reason'}."}, 507)
 
 
 def hide_folders(message: str) -> str:
     """Return a message in which every path is reduced to its last part."""
     words = (word.rpartition("/")[2] or "/" if "/" in word else word for word in message.split(" "))
     return " ".join(words)
-
-
-def _answer_invalid(_: Request, problem: Exception) -> Response:
-    """Respond with the invalid fields and reasons, without repeating the input."""
-    errors = problem.errors() if isinstance(problem, RequestValidationError) else []
-    places = [".".join(str(part) for part in error["loc"][1:]) or "the request" for error in errors]
-    reasons = [f"{place}: {error['msg']}" for place, error in zip(places, errors, strict=True)]
-    text = "; ".join(reasons)[:1000].encode("utf-8", "backslashreplace").decode("utf-8")
-    return JSONResponse({"detail": text}, 422)
-
-
-def _answer_http(_: Request, problem: Exception) -> Response:
-    status = problem.status_code if isinstance(problem, HTTPException) else 500
-    headers = problem.headers if isinstance(problem, HTTPException) else None
-    detail = {
-        400: "The request is not valid JSON.",
-        404: "There is nothing at this address.",
-        405: "This address does not support this method.",
-    }
-    return JSONResponse({"detail": detail.get(status, "The request was refused.")}, status, headers)
-
-
-def _answer_disk(_: Request, problem: Exception) -> Response:
-    reason = problem.strerror if isinstance(problem, OSError) else None
-    return JSONResponse({"detail": f"Disk error: {reason or 'unknown reason'}."}, 507)
 
 
 DEFAULT_PORT = 8642

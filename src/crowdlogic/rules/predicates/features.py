@@ -36,7 +36,10 @@ def nearest_facts(corpus: Corpus, max_rows: int, count: str) -> Facts:
         raise RuleError(f"{count!r} is not a number of neighbours. Write for example '5'.")
     k = min(int(count), n - 1)
     if n * k > max_rows:
-        raise RuleError(f"Nearest has {n * k:,} pairs here, and the limit is {max_rows:,} (max_rows).")
+        raise RuleError(
+            f"Nearest has {n * k:,} pairs of items, and the limit is {max_rows:,}. Use fewer neighbours, or raise the "
+            f"limit (max_rows)."
+        )
     x = _dense(corpus)
     spread = x.std(axis=0)
     x = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

@@ -45,7 +45,10 @@ def same_sequence_facts(corpus: Corpus, max_rows: int) -> Facts:
     lengths = np.diff(offsets)
     rows = int((lengths * (lengths - 1)).sum())
     if rows > max_rows:
-        raise RuleError(f"SameSequence has {rows:,} pairs here, and the limit is {max_rows:,} (max_rows).")
+        raise RuleError(
+            f"SameSequence has {rows:,} pairs of tokens, and the limit is {max_rows:,}. Use Previous or Next, or raise the "
+            f"limit (max_rows)."
+        )
     others = np.repeat(lengths - 1, lengths)  # others[i], the number of partners of unit i
     one = np.repeat(np.arange(corpus.n_units), others)
     # rank[row] counts the partners of a unit from 0; they start at the start of the sequence, the unit itself left out.
@@ -61,7 +64,7 @@ def _starts(corpus: Corpus) -> Bools:
 
 def _offsets(corpus: Corpus) -> Ints:
     if corpus.offsets is None:
-        raise RuleError("the items are documents, and have no sequences.")
+        raise RuleError("this predicate is about tokens, and the items are documents. Use another predicate.")
     return corpus.offsets
 
 

@@ -346,7 +346,7 @@ class Projector:
         """Return the table of transitions, or raise an error if it has other classes."""
         if isinstance(self.transitions, str):
             raise OptionError(
-                f"transitions: {self.transitions!r} must be replaced by a table first, with with_transitions."
+                f"transitions: {self.transitions!r} is only a name. Estimate the table first: with_transitions(...)."
             )
         if self.transitions is not None and tuple(map(str, self.transitions.classes)) != tuple(map(str, classes)):
             raise OptionError("The transition table has other classes than the beliefs, or another order of them.")

@@ -124,7 +124,7 @@ def test_a_word_list_that_is_damaged_or_missing_is_named() -> None:
 
     with pytest.raises(FormatError, match=r"the word list 'w\.txt' cannot be read as UTF-8 text"):
         unpack_rules(PackedRules(text=text, word_lists={"w.txt": b"\xff"}))
-    with pytest.raises(RuleError, match=r"the vocabulary has no word list 'w\.txt'"):
+    with pytest.raises(RuleError, match=r"name the word list 'w\.txt', which the vocabulary does not contain"):
         pack_rules(parse_rules(text))
 
 

@@ -35,8 +35,8 @@ REFUSED = [
     (
         " ?: A(X) -> B(X)",
         2,
-        "a weight is a number, and no '?'. Give each rule one; training lowers it where held-out labels speak "
-        "against the rule.",
+        "expected a number as weight, found '?'. Give each rule a weight; training lowers it if held-out labels "
+        "contradict the rule.",
     ),
     ("1: A(X, $) -> B(X)", 9, "a '$' begins the name of a group, such as $BEGIN."),
     ("A(X) -> B(X)", 1, "a rule needs a weight in front (1.0: ...), or a full stop at its end to be hard."),

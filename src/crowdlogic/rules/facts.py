@@ -402,7 +402,7 @@ def refuse_namesakes(
                     names = names.str.replace(r":\d+$", "").unique()
                 ours = find(names, as_text(corpus.items))
                 for s in ours[ours >= 0].tolist():
-                    if theirs[s] >= 0 and not _same_item(corpus, s, given_for, int(theirs[s])):
+                    if theirs[s] >= 0 and not _same_content(corpus, s, given_for, int(theirs[s])):
                         raise rule_error(
                             atom.place,
                             f"{table.source.name}: these facts were given for other items, one of which is called "
@@ -412,8 +412,8 @@ def refuse_namesakes(
                         )
 
 
-def _same_item(corpus: Corpus, s: int, other: Corpus, t: int) -> bool:
-    """Return whether two items of the same name have the same content, as far as both corpora have any."""
+def _same_content(corpus: Corpus, s: int, other: Corpus, t: int) -> bool:
+    """Return whether two items have the same content, as far as both corpora contain any."""
     found = []
     if corpus.texts is not None and other.texts is not None:
         found.append(corpus.texts[s] == other.texts[t])

@@ -76,13 +76,26 @@ def bind(rule: Rule, world: World) -> BoundRule:
     kinds = variable_kinds(rule, world.vocabulary)
     binding = set(binding_atoms(rule))
     listed = [a for a, atom in enumerate(rule.atoms) if atom in binding and generates(atom, world.vocabulary)]
-    rows = _join_atoms(rule, listed, kinds, world)
-    rows = _join_units(rule, kinds, rows, world)
+    rows = _join_units(rule, kinds, _join_atoms(rule, listed, kinds, world), world)
     summed = {variable.name for atom in rule.atoms for variable in atom.variables() if variable.summed}
     axes = [
         name for name, kind in kinds.items() if kind is Kind.label and name not in rows.columns | dict.fromkeys(summed)
     ]
-    rows = _apply_comparisons(rule, kinds, rows, world)
+
+    # Keep the rows that every comparison between columns and constants allows
+    keep: list[Bools] = []
+    for atom in rule.atoms:
+        if not atom.is_comparison:
+            continue
+        kind = next((kinds[t.name] for t in atom.terms if isinstance(t, Variable)), Kind.name)
+        # A side is a column, a code, or None for a class variable that remains open
+        left, right = (
+            rows.columns.get(term.name) if isinstance(term, Variable) else constant_code(term, kind, world)
+            for term in atom.terms
+        )
+        if left is not None and right is not None:
+            keep.append(np.broadcast_to(np.asarray(left == right) == (atom.predicate == EQUAL), rows.size))
+    rows = rows.take(np.logical_and.reduce(keep)) if keep else rows
     return BoundRule(rule=rule, kinds=kinds, rows=rows, axes=tuple(axes), joined=frozenset(listed))
 
 
@@ -181,24 +194,6 @@ def _join_units(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World
             everything = np.arange(world.corpus.n_units)
             rows = join(rows, Relation({column_name(term): everything}, len(everything)), limit)
     return rows
-
-
-def _apply_comparisons(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
-    """Keep the rows that every comparison between columns and constants allows."""
-    keep: list[Bools] = []
-    for atom in rule.atoms:
-        if not atom.is_comparison:
-            continue
-        kind = next((kinds[t.name] for t in atom.terms if isinstance(t, Variable)), Kind.name)
-        # A side is a column, a code, or None for a class variable that stays open.
-        sides = [
-            rows.columns.get(term.name) if isinstance(term, Variable) else constant_code(term, kind, world)
-            for term in atom.terms
-        ]
-        if sides[0] is not None and sides[1] is not None:
-            same = np.broadcast_to(np.asarray(sides[0] == sides[1]), rows.size)
-            keep.append(same if atom.predicate == EQUAL else ~same)
-    return rows.take(np.logical_and.reduce(keep)) if keep else rows
 
 
 def atom_truth(a: int, bound: BoundRule, world: World, axes: dict[str, Ints]) -> Floats | float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 
 import polars as pl
@@ -163,11 +162,8 @@ class _Packing:
             return term
         if (term.name, folder) not in self.stand_ins:
             # A new group, since the same constants may be words elsewhere, or be read from another folder
-            name = wanted = f"{term.name}_LISTS"
-            for number in count(2):
-                if name not in self.groups:
-                    break
-                name = f"{wanted}_{number}"
+            names = (f"{term.name}_LISTS{end}" for end in ("", *(f"_{n}" for n in range(2, len(self.groups) + 3))))
+            name = next(name for name in names if name not in self.groups)
             self.groups[name] = tuple(
                 replace(member, value=self.pack(member.value, place)) for member in self.groups[term.name]
             )
@@ -178,20 +174,20 @@ class _Packing:
         """Pack a word list and return its packed name: its own name, with a number if that name is taken."""
         source: Path | str = value if place.folder is None else find_nearby(value, place.folder, place.root)
         if source not in self.lists:
-            path = Path(value)
-            name, number, taken = path.name, 1, {name for name, _ in self.lists.values()}
-            while name in taken:
-                number += 1
-                name = f"{path.stem}-{number}{path.suffix}"
-            self.lists[source] = (name, self._content(source))
+            path, taken = Path(value), {name for name, _ in self.lists.values()}
+            names = (path.name, *(f"{path.stem}-{number}{path.suffix}" for number in range(2, len(taken) + 3)))
+            name = next(name for name in names if name not in taken)
+            if isinstance(source, Path):
+                content = word_list_bytes(source)
+            elif source in self.vocabulary.word_lists:
+                content = "".join(f"{word}\n" for word in self.vocabulary.word_lists[source]).encode()
+            else:
+                raise RuleError(
+                    f"rules that were not read from a file name the word list {source!r}, which the vocabulary does "
+                    f"not contain. Add it with word_list."
+                )
+            self.lists[source] = (name, content)
         return self.lists[source][0]
-
-    def _content(self, source: Path | str) -> bytes:
-        if isinstance(source, Path):
-            return word_list_bytes(source)
-        if source not in self.vocabulary.word_lists:
-            raise RuleError(f"the vocabulary has no word list {source!r}, and rules that came from no file name it.")
-        return "".join(f"{word}\n" for word in self.vocabulary.word_lists[source]).encode()
 
 
 def _rename_lists(statement: Rule | IncludedSet, packing: _Packing) -> Rule | IncludedSet:

@@ -313,7 +313,19 @@ class TreeBuilder:
                 summands, constant = summands + more, constant + number
             return summands, constant
         if what == "product":
-            return self._product(node, depth)
+            (_, first), *factors = flatten_chain(node, "product")
+            result = self._linear(first, depth + 1)
+            for operator, part in factors:
+                other = self._linear(part, depth + 1)
+                if operator == "/" and (other[0] or other[1] == 0):
+                    raise self.error(part, "a rule can only be divided by a number other than 0.")
+                if operator == "/":
+                    result = scale(result, 1 / other[1])
+                elif result[0] and other[0]:
+                    raise self.error(part, "a product of two atoms is not linear.")
+                else:
+                    result = scale(result, other[1]) if result[0] else scale(other, result[1])
+            return result
         if what in ("inside", "minus"):
             return scale(self._linear(children(node)[1], depth + 1), -1.0 if what == "minus" else 1.0)
         if what == "scaled":
@@ -324,21 +336,6 @@ class TreeBuilder:
         if what in REFUSED_IN_ARITHMETIC:
             raise self.error(node, REFUSED_IN_ARITHMETIC[what])
         return [Summand(1.0, self.atom(node))], 0.0
-
-    def _product(self, node: Node, depth: int) -> Linear:
-        (_, first), *rest = flatten_chain(node, "product")
-        result = self._linear(first, depth + 1)
-        for operator, part in rest:
-            other = self._linear(part, depth + 1)
-            if operator == "/":
-                if other[0] or other[1] == 0:
-                    raise self.error(part, "a rule can only be divided by a number other than 0.")
-                result = scale(result, 1 / other[1])
-            elif result[0] and other[0]:
-                raise self.error(part, "a product of two atoms is not linear.")
-            else:
-                result = scale(result, other[1]) if result[0] else scale(other, result[1])
-        return result
 
     # Atoms and terms.
 
@@ -574,12 +571,9 @@ def find_syntax_errors(path: str | Path, *, allow_outside: bool = False) -> list
                 except RuleError as wrong:
                     found.append(wrong)
         break
-    return sorted(found, key=_place_in_message)
-
-
-def _place_in_message(problem: RuleError) -> tuple[int, int]:
-    place = re.search(r":(\d+):(\d+): ", str(problem))
-    return (0, 0) if place is None else (int(place[1]), int(place[2]))
+    places = [re.search(r":(\d+):(\d+): ", str(error)) for error in found]
+    order = [(0, 0) if place is None else (int(place[1]), int(place[2])) for place in places]
+    return [error for _, error in sorted(zip(order, found, strict=True), key=lambda pair: pair[0])]
 
 
 def _decode(content: bytes, path: Path) -> str:
@@ -602,7 +596,18 @@ def _grammar() -> Lark:
 def _syntax_error(problem: UnexpectedInput, builder: TreeBuilder) -> RuleError:
     if isinstance(problem, UnexpectedCharacters):
         place = builder.place(problem.line, problem.column)
-        return rule_error(place, _describe_character(place))
+        sign = place.text[place.column - 1 : place.column]
+        what = f"unexpected character {sign!r}."
+        if sign in ("'", '"'):
+            what = f"the quote {sign} is never closed on this line."
+        elif sign == "$":
+            what = "a '$' begins the name of a group, such as $BEGIN."
+        elif sign == "?" and not place.text[: place.column - 1].strip():
+            what = (
+                "expected a number as weight, found '?'. Give each rule a weight; training lowers it if held-out "
+                "labels contradict the rule."
+            )
+        return rule_error(place, what)
     if isinstance(problem, UnexpectedToken) and problem.token.type != "$END":
         place = builder.place(problem.token.line or 1, problem.token.column or 1)
         if place.text[: place.column].endswith("/*"):
@@ -613,20 +618,6 @@ def _syntax_error(problem: UnexpectedInput, builder: TreeBuilder) -> RuleError:
             builder.end(), f"the text ends in the middle of a rule; expected {_describe_expected(problem)}."
         )
     return rule_error(builder.end(), "this cannot be read as a rule.")
-
-
-def _describe_character(place: Place) -> str:
-    rest = place.text[place.column - 1 :]
-    if rest[:1] in ("'", '"'):
-        return f"the quote {rest[0]} is never closed on this line."
-    if rest[:1] == "$":
-        return "a '$' begins the name of a group, such as $BEGIN."
-    if rest[:1] == "?" and not place.text[: place.column - 1].strip():
-        return (
-            "a weight is a number, and no '?'. Give each rule one; training lowers it where held-out labels "
-            "speak against the rule."
-        )
-    return f"unexpected character {rest[:1]!r}."
 
 
 def _describe_expected(problem: UnexpectedToken | UnexpectedEOF) -> str:

@@ -319,7 +319,12 @@ def _add_rules(
         )
         pairs.append(part)
     for rule in ground.rules:
-        share = _grounding_shares(rule, len(penalty)) if mode is PerUnit.mean else None
+        share = None
+        if mode is PerUnit.mean:
+            # share[i] = 1 / (number of groundings of the rule at unit i)
+            columns = [c for block in rule.blocks for c in (block.first, block.second) if c is not None]
+            counts = np.bincount(np.concatenate(columns or [np.zeros(0, dtype=np.int64)]), minlength=len(penalty))
+            share = 1.0 / np.maximum(counts, 1.0)
         for block in rule.blocks:
             if block.is_static is not static:
                 continue
@@ -341,16 +346,6 @@ class _Contribution:
     penalty: Floats
     forbidden: Bools
     which: Ints | None
-
-
-def _grounding_shares(rule: GroundRule, n_units: int) -> Floats:
-    """Return share[i] = 1 / (number of groundings of a rule at unit i)."""
-    counts = np.zeros(n_units)
-    for block in rule.blocks:
-        for column in (block.first, block.second):
-            if column is not None:
-                counts += np.bincount(column, minlength=n_units)
-    return 1.0 / np.maximum(counts, 1.0)
 
 
 def _contribution(rule: GroundRule, block: Block, found: DistanceTable, share: Floats | None) -> _Contribution:

@@ -117,16 +117,16 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     scores, by_type = _score(pair, options)
     if options.unanswered is Unanswered.skip:
         pair = pair.without(pair.unanswered)
-    is_tags = pair.offsets is not None
+    noun, notices = "item" if pair.offsets is None else "token", list(pair.remarks)
+    if missing:
+        found = f"{missing:,} of {pluralise(n, f'{noun} with gold', f'{noun}s with gold')} have no answer"
+        others = f": the scores are of the other {n - missing:,}. accuracy_all counts them as wrong."
+        notices.append(f"{found} and count as wrong." if options.unanswered is Unanswered.wrong else found + others)
     return Evaluation(
         title=f"{predicted.source} against {gold.source}",
         scores=scores,
         by_type=by_type,
-        notices=(
-            *pair.remarks,
-            *_describe_missing(missing, n, options.unanswered, is_tags=is_tags),
-            *_describe_known(pair, "token" if is_tags else "item"),
-        ),
+        notices=(*notices, *_describe_known(pair, noun)),
     )
 
 
@@ -146,18 +146,6 @@ def _describe_known(pair: AlignedAnswers, noun: str) -> Iterator[str]:
             f"{known} have a confidence of exactly 1 and are right. Their truth was probably given (--anchors), so "
             f"they do not test the method. {rest}"
         )
-
-
-def _describe_missing(missing: int, n: int, policy: Unanswered, *, is_tags: bool) -> Iterator[str]:
-    """Yield a notice about items with gold but without an answer, and how they are scored."""
-    if not missing:
-        return
-    noun = "token" if is_tags else "item"
-    found = f"{missing:,} of {pluralise(n, f'{noun} with gold', f'{noun}s with gold')} have no answer"
-    if policy is Unanswered.wrong:
-        yield f"{found} and count as wrong."
-        return
-    yield f"{found}: the scores are of the other {n - missing:,}. accuracy_all counts them as wrong."
 
 
 def _read(options: EvaluateOptions) -> tuple[Answers, Answers]:

@@ -217,11 +217,7 @@ class NotebookProgress:
         else:
             done, most = state.iteration, state.max_iterations
             self.text = f"{state.method}: iteration {done} of at most {most}, gain {state.gain:.2g} per label"
-        self._show(done / max(most, 1))
-
-    def _show(self, share: float) -> None:
-        display = import_display()
-        now = time.monotonic()
+        share, display, now = done / max(most, 1), import_display(), time.monotonic()
         if display is None or (self._handle is not None and now - self._shown < PAUSE and share < 1):
             return
         bar = f'<progress value="{share:.3f}" style="width: 16em"></progress> <code>{escape(self.text)}</code>'

@@ -180,12 +180,18 @@ def _write(
 ) -> WrittenReport:
     """Make the report on a subject, and write its page."""
     inputs, explain, notices = subject
+    compared: list[MethodResult] = []
+    if methods is not None:  # other methods on the same labels, and the one that the report is about
+        names = methods_to_compare(methods, inputs.labels, option="--compare")
+        chosen = [configured_method(name, seed=seed) for name in names]
+        compared = compare_methods(chosen, inputs.labels, inputs.corpus, gold=inputs_gold(inputs))
+        compared += compare_itself(inputs, {one.name for one in compared})
     report = make_report(
         inputs,
         title=title,
         made_at=timestamp(),
         explain=explain,
-        compared=() if methods is None else _compare(inputs, methods, seed),
+        compared=compared,
         limits=ReportLimits(items=max_items),
         seed=seed,
     )
@@ -252,8 +258,7 @@ def _read_inputs(options: ReportOptions) -> Subject:
                 f"{home}: --{option} applies to labels only, and this folder contains answers. Pass it to `aggregate`."
             )
     if is_run(home):
-        gold = None if options.gold is None else options.input.read_answers(options.gold)
-        return _run_inputs(home, gold, options)
+        return _run_inputs(home, options)
     if not (home / NAMES).is_file():
         raise MissingDataError(
             f"{home}: this folder contains neither a run nor an estimate. Name a file of labels, or a folder that "
@@ -268,7 +273,8 @@ def _read_inputs(options: ReportOptions) -> Subject:
     return inputs_from_estimate(load_estimate(home), crowd.labels, corpus, gold), explain_nothing, ()
 
 
-def _run_inputs(home: Path, gold: Answers | None, options: ReportOptions) -> Subject:
+def _run_inputs(home: Path, options: ReportOptions) -> Subject:
+    gold = None if options.gold is None else options.input.read_answers(options.gold)
     if options.labels is not None or options.items is not None:
         raise OptionError(f"{home}: a run contains its labels and items. Leave --labels and --items out.")
     record = read_run(home)
@@ -286,14 +292,6 @@ def _run_inputs(home: Path, gold: Answers | None, options: ReportOptions) -> Sub
             f"predicates, it does: crowdlogic.report({loaded}).",
         )
     return inputs_from_run(record, gold), explain_nothing, notices
-
-
-def _compare(inputs: ReportInputs, methods: Sequence[str], seed: int) -> list[MethodResult]:
-    """Return the results of other methods on the labels, and the result that the report is about."""
-    names = methods_to_compare(methods, inputs.labels, option="--compare")
-    chosen = [configured_method(name, seed=seed) for name in names]
-    found = compare_methods(chosen, inputs.labels, inputs.corpus, gold=inputs_gold(inputs))
-    return [*found, *compare_itself(inputs, {one.name for one in found})]
 
 
 def compare_itself(inputs: ReportInputs, known: set[str]) -> list[MethodResult]:

@@ -57,7 +57,7 @@ def test_pairs_of_one_sequence() -> None:
 def test_too_many_pairs_are_refused_before_they_are_made() -> None:
     with pytest.raises(
         RuleError,
-        match=r"^SameSequence has 8 pairs of tokens, and the limit is 7\. Use .* raise the limit \(max_rows\)\.$",
+        match=r"^SameSequence has 8 pairs of tokens, and the limit is 7 \(max_rows\)\. Use .* raise the limit\.$",
     ):
         same_sequence_facts(corpus(), 7)
 

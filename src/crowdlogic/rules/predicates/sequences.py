@@ -46,8 +46,8 @@ def same_sequence_facts(corpus: Corpus, max_rows: int) -> Facts:
     rows = int((lengths * (lengths - 1)).sum())
     if rows > max_rows:
         raise RuleError(
-            f"SameSequence has {rows:,} pairs of tokens, and the limit is {max_rows:,}. Use Previous or Next, or raise the "
-            f"limit (max_rows)."
+            f"SameSequence has {rows:,} pairs of tokens, and the limit is {max_rows:,} (max_rows). Use Previous or "
+            f"Next, or raise the limit."
         )
     others = np.repeat(lengths - 1, lengths)  # others[i], the number of partners of unit i
     one = np.repeat(np.arange(corpus.n_units), others)

@@ -164,7 +164,7 @@ def _store_messages(messages: tuple[Floats, Floats], edges: Ints, forward: Bools
 
 def _levels(graph: Graph) -> Iterator[tuple[Ints, Bools]]:
     """Yield edges by the depth of their child, roots' first: the edges, and whether the first unit is the child."""
-    depth = _depths(graph)
+    depth = _depths(graph)  # of each unit
     child_is_first = depth[graph.first] > depth[graph.second]
     level = np.maximum(depth[graph.first], depth[graph.second])
     order = np.argsort(level, kind="stable")
@@ -207,26 +207,22 @@ def propagate(graph: Graph, propagation: Propagation) -> tuple[tuple[Floats, Flo
             _send(graph, edges, total.without(graph.first, messages[1]), forward),
             _send(graph, edges, total.without(graph.second, messages[0]), ~forward),
         )
-        updated = tuple(_damp(old, new, damping) for old, new in zip(messages, fresh, strict=True))
-        residual = max(_change(old, new) for old, new in zip(messages, updated, strict=True))
+        updated: list[Floats] = []
+        residual = 0.0
+        for old, new in zip(messages, fresh, strict=True):
+            # The mean of old and new messages; impossible values remain impossible
+            mass = log_sum_exp(new, axis=1)[:, None]
+            normalised = new - np.where(mass == LOG_ZERO, 0.0, mass)
+            kept = np.where(new == LOG_ZERO, LOG_ZERO, old + safe_log(np.asarray(damping)))
+            mean = np.logaddexp(kept, normalised + np.log1p(-damping))
+            # The largest change of a message; infinite while zeros still spread
+            spreads = ((mean == LOG_ZERO) & (old > LOG_ZERO)).any()
+            change = np.inf if spreads else float(np.abs(np.exp(mean) - np.exp(old)).max(initial=0.0))
+            updated.append(mean)
+            residual = max(residual, change)
         messages = (updated[0], updated[1])
         rounds += 1
     return messages, residual, rounds
-
-
-def _damp(old: Floats, new: Floats, damping: float) -> Floats:
-    """Return the mean of old and new messages; impossible values remain impossible."""
-    total = log_sum_exp(new, axis=1)[:, None]
-    fresh = new - np.where(total == LOG_ZERO, 0.0, total)
-    kept = np.where(new == LOG_ZERO, LOG_ZERO, old + safe_log(np.asarray(damping)))
-    return np.asarray(np.logaddexp(kept, fresh + np.log1p(-damping)))
-
-
-def _change(old: Floats, new: Floats) -> float:
-    """Return the largest change of a message; infinite while zeros still spread."""
-    if ((new == LOG_ZERO) & (old > LOG_ZERO)).any():
-        return np.inf
-    return float(np.abs(np.exp(new) - np.exp(old)).max(initial=0.0))
 
 
 def _into_units(graph: Graph, onward: Floats, back: Floats) -> Floats:
@@ -283,7 +279,9 @@ def _send(graph: Graph, edges: Ints, sent: Floats, forward: Bools) -> Floats:
         tables = np.exp(graph.tables if towards else graph.tables.transpose(0, 2, 1))
         out[rows] = _products(weight[rows], tables, graph.which[edges[rows]])
     message = safe_log(out) + peak
-    if _may_underflow(graph.tables, sent - peak):
+    # Whether some product of exponentials could be too small for a float, apart from exact zeros
+    lowest = [np.min(part, where=part > LOG_ZERO, initial=0.0) for part in (graph.tables, sent - peak)]
+    if sum(lowest) < np.log(TINY):
         lost = np.flatnonzero((out < TINY).any(axis=1))
         step = max(1, CHUNK // graph.tables[0].size)
         for rows in (lost[start : start + step] for start in range(0, len(lost), step)):
@@ -291,12 +289,6 @@ def _send(graph: Graph, edges: Ints, sent: Floats, forward: Bools) -> Floats:
             tables = np.where(forward[rows, None, None], tables, tables.transpose(0, 2, 1))
             message[rows] = log_sum_exp(sent[rows][:, :, None] + tables, axis=1)
     return message
-
-
-def _may_underflow(tables: Floats, sent: Floats) -> bool:
-    """Return whether some product of exponentials could be too small for a float, exact zeros aside."""
-    lowest = [np.min(part, where=part > LOG_ZERO, initial=0.0) for part in (tables, sent)]
-    return bool(sum(lowest) < np.log(TINY))
 
 
 def _products(weight: Floats, tables: Floats, which: Ints) -> Floats:

@@ -29,8 +29,8 @@ def test_what_several_pages_need_is_computed_once() -> None:
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        ({"items": -1}, "items: -1 is not valid. Give 0 or more."),
-        ({"text": 0}, "text: 0 is not valid. Give 1 or more."),
+        ({"items": -1}, "items must be at least 0, got -1."),
+        ({"text": 0}, "text must be at least 1, got 0."),
     ],
 )
 def test_limits_that_make_no_sense_are_refused(limits: dict[str, int], message: str) -> None:

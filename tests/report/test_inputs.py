@@ -49,15 +49,16 @@ def test_gold_tags_go_to_their_tokens() -> None:
             {"u9": {"ann": "x"}},
             None,
             None,
-            "Item 'u9' has labels and is not in the estimate (1 such items). Give the labels that it was made from.",
+            "Item 'u9' has labels but is not in the estimate (1 such items). Pass the labels from which the estimate was "
+            "computed.",
         ),
         (
             {"u1": {"anne": "x"}},
             None,
             None,
-            "Annotator 'anne' is not in the estimate. Did you mean 'ann'? Give its own labels.",
+            "Annotator 'anne' is not in the estimate. Did you mean 'ann'? Pass the labels from which the estimate was computed.",
         ),
-        (None, documents(["u1"], ["one"]), None, "Item 'u2' is not among the items (3 such)."),
+        (None, documents(["u1"], ["one"]), None, "Item 'u2' of the estimate is not among the items (3 such items). Pass all items."),
         (
             None,
             None,
@@ -78,5 +79,5 @@ def test_what_does_not_fit_is_refused(labels: Any, corpus: Any, gold: Any, messa
 
 
 def test_sentences_are_no_documents() -> None:
-    with pytest.raises(DataError, match="The labels are of sentences and the estimate is of documents"):
+    with pytest.raises(DataError, match="expected labels of documents, like the estimate, found labels of sentences"):
         inputs_from_estimate(estimate_with(small_crowd()), from_sequences([("u1", "ann", ["x"])], classes=["x", "y"]))

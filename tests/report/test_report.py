@@ -126,7 +126,7 @@ def test_limits_cut_and_what_is_left_out_is_counted() -> None:
         int((estimate.confidence < 1 - 1e-6).sum()),
     )
     assert (len(report.pages["annotators"].rows), report.pages["annotators"].n_annotators) == (3, 12)
-    with pytest.raises(OptionError, match="text: 0 is not valid"):
+    with pytest.raises(OptionError, match="text must be at least 1, got 0"):
         ReportLimits(text=0)
 
 

@@ -46,7 +46,7 @@ def test_what_is_none_of_these_is_refused_in_one_sentence(tmp_path: Path) -> Non
         report(7, tmp_path / "x.html")
 
     assert str(refused.value) == (
-        "report: int cannot be reported on. Give what fit or load_run gave, labels or a frame of them, or the "
+        "report: int cannot be reported on. Pass the result of fit or load_run, labels or a frame of labels, or the "
         "path of a run or of a file of labels."
     )
     assert not (tmp_path / "x.html").exists()

@@ -83,7 +83,7 @@ class RuleVerdict:
 
     @property
     def factor(self) -> float:
-        """The multiplier of the given weight."""
+        """The new weight divided by the given weight; 1 for hard rules."""
         return (
             1.0 if self.weight is None or self.new_weight is None or not self.weight else self.new_weight / self.weight
         )

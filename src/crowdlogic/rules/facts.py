@@ -52,13 +52,13 @@ class Relation:
     truths: dict[int, Floats] = field(default_factory=dict)
 
     def take(self, rows: Ints | Bools) -> Relation:
-        """Return some rows."""
+        """Return a relation with some of the rows."""
         size = int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows)
         columns = {name: column[rows] for name, column in self.columns.items()}
         return Relation(columns, size, {atom: truth[rows] for atom, truth in self.truths.items()})
 
     def with_column(self, name: str, column: Ints) -> Relation:
-        """Return the same rows with one more column."""
+        """Return the relation with one more column."""
         return Relation({**self.columns, name: column}, self.size, self.truths)
 
 

@@ -180,7 +180,7 @@ def constant_code(term: Term, kind: Kind, world: World) -> int:
 
 
 def _join_units(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
-    """Join the units that appear only in Label and Predicted: all units, or the one that a constant names."""
+    """Join a column for each unit that no listed fact binds: all units for a variable, one unit for a constant."""
     limit = row_limit(rule, world.max_rows)
     for atom in rule.atoms:
         if atom.is_comparison or find_predicate(atom, world.vocabulary).role not in (Role.latent, Role.predicted):
@@ -567,7 +567,7 @@ class GroundRules:
         )
 
     def reweight(self, factors: Sequence[float] | Floats) -> GroundRules:
-        """Return the same groundings with the weight of rule l times factors[l]; hard rules stay hard."""
+        """Multiply the weight of each rule l by factors[l]; hard rules remain hard."""
         rules = tuple(
             rule if rule.rule.weight is None else replace(rule, rule=replace(rule.rule, weight=rule.rule.weight * f))
             for rule, f in zip(self.rules, map(float, factors), strict=True)

@@ -502,7 +502,7 @@ def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = N
 
 
 def as_rules(rules: RuleSet | str | Path | Sequence[str] | None) -> RuleSet | None:
-    """Convert rules, their text or texts, or the path of their file to a RuleSet; raise an error for anything else."""
+    """Convert rules to a RuleSet: a text, a list of texts, or the path of a file."""
     if rules is None or isinstance(rules, RuleSet):
         return rules
     if isinstance(rules, Path):

@@ -214,15 +214,15 @@ class FitOptions:
 
     Attributes:
         labels: The file of labels.
-        anchors: A file of items whose truth is known, to fit with.
-        gold: A file of the truth, to score the answers with.
-        items: A file of the items, whose texts go into the list of items to label again.
+        anchors: A file of items whose truth is known, which is used in the fit.
+        gold: A file of true labels, which are only used for scores.
+        items: A file of the items, whose texts are written to the list of items to label again.
         seed: Random seed.
         threads: Number of threads; None uses two from a million labels on, otherwise one.
         checkpoint: File for the state of the fit, which is resumed if the file exists.
         dependence: Dependence of labels on one item: a name in `truth_methods.DEPENDENCES`.
         iterations: Maximum number of iterations; None for the method's own.
-        groups: A file of annotator and group: annotators of one group count once; for the pool.
+        groups: A file of annotators and their groups. All annotators of a group count as one; used by the pool only.
         ordered: Whether the classes are ordered; None to take numbers with three values or more as ordered.
         input: Options for reading the labels.
     """
@@ -249,7 +249,7 @@ class AggregateOptions(FitOptions):
         out: The file for the answers.
         method: The truth method; None for the default for the labels.
         annotators: A file for the table of annotators.
-        min_confidence: Items with a lower confidence go to a file of their own, to be labelled again.
+        min_confidence: Items with a lower confidence are written to a separate file, to be labelled again.
         save: A folder for the whole estimate.
         ties: How majority vote breaks ties.
         order: With `Ties.order`: the classes, best first.

@@ -178,7 +178,7 @@ class DemoResult:
         return ResultTable(title=title, columns=["method", *SCORES.values()], rows=rows)
 
     def figures(self) -> dict[str, Any]:
-        """Return the same figures as plain data."""
+        """Return the results as plain data."""
         return {
             "simulated": self.simulation.description,
             "agreement": krippendorff_alpha(self.simulation),

@@ -201,7 +201,7 @@ class Capabilities:
     others: tuple[Capability, ...]
 
     def figures(self) -> dict[str, Any]:
-        """Return the same as plain data."""
+        """Return the possible uses as plain data."""
         return {
             "methods": list(self.methods),
             "refused_methods": self.refused,
@@ -339,7 +339,7 @@ class Diagnosis:
         return found
 
     def figures(self) -> dict[str, Any]:
-        """Return the same as plain data."""
+        """Return the diagnosis as plain data."""
         return {
             "file": self.file,
             "format": self.format,

@@ -105,7 +105,7 @@ class Evaluation:
         return tables
 
     def figures(self) -> dict[str, Any]:
-        """Return the same as plain data."""
+        """Return the scores as plain data."""
         return {**self.scores, **({"per_type": self.by_type} if self.by_type else {})}
 
 

@@ -223,7 +223,7 @@ MOST_COLUMNS = 8
 MOST_CLASSES = 50
 """Maximum number of distinct values in a column of classes."""
 MOST_REPEATED = 0.1
-"""Maximum share of repeated labels, by an annotator on an item that they labelled before."""
+"""Maximum share of labels that an annotator gave to an item they had already labelled."""
 TEXT_LENGTH = 25
 """Minimum mean number of characters of a column of texts."""
 NEEDED = ("item", "annotator", "label")

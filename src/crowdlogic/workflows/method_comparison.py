@@ -81,7 +81,7 @@ class MethodComparison:
         return ResultTable(title=describe_estimate(first.estimate), columns=columns, rows=rows)
 
     def figures(self) -> dict[str, Any]:
-        """Return the same as plain data, by method."""
+        """Return the results as plain data, by method."""
         names = [one.name for one in self.results]
         return {
             one.name: {

@@ -176,7 +176,7 @@ class AuditedRules:
         return tuple(f"{shorten_name(one.rule)}: {one.reason}" for one in self.audits)
 
     def figures(self) -> list[dict[str, Any]]:
-        """Return the same as plain data."""
+        """Return the verdicts as plain data."""
         return [asdict(one) | {"reason": one.reason} for one in self.audits]
 
 
@@ -266,7 +266,7 @@ class WrittenSuggestions:
         return ResultTable(title="Suggested rules", columns=names, rows=rows)
 
     def figures(self) -> list[dict[str, Any]]:
-        """Return the same as plain data."""
+        """Return the suggestions as plain data."""
         return [
             asdict(one.verdict)
             | {

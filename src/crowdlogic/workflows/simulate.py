@@ -18,11 +18,11 @@ class SimulationKind(StrEnum):
     """Kind of data to simulate."""
 
     sentiment = "sentiment"
-    """Reviews."""
+    """Reviews with positive or negative sentiment."""
     ner = "ner"
     """Sentences with named entities."""
     labels = "labels"
-    """Labels alone."""
+    """Labels without texts."""
 
 
 SIMULATORS: dict[SimulationKind, Callable[..., Simulation]] = {

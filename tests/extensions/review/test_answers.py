@@ -62,10 +62,10 @@ def test_what_is_no_answer_is_refused(form: AnswerForm, item: int, answer: objec
 @pytest.mark.parametrize(
     ("spans", "message"),
     [
-        ([(0, 2, "PER"), (1, 3, "LOC")], "The span 1 to 3 overlaps another, or does not fit 4 tokens."),
-        ([(3, 5, "PER")], "The span 3 to 5 overlaps another, or does not fit 4 tokens."),
-        ([(1, 1, "PER")], "The span 1 to 1 overlaps another, or does not fit 4 tokens."),
-        ([(-1, 1, "PER")], "The span -1 to 1 overlaps another, or does not fit 4 tokens."),
+        ([(0, 2, "PER"), (1, 3, "LOC")], "The span 1 to 3 overlaps another, or does not fit 4 tokens. Correct its ends."),
+        ([(3, 5, "PER")], "The span 3 to 5 overlaps another, or does not fit 4 tokens. Correct its ends."),
+        ([(1, 1, "PER")], "The span 1 to 1 overlaps another, or does not fit 4 tokens. Correct its ends."),
+        ([(-1, 1, "PER")], "The span -1 to 1 overlaps another, or does not fit 4 tokens. Correct its ends."),
         ([(0, 1, "ORG")], "'ORG' is not a type. Choose one of LOC, PER."),
     ],
 )
@@ -99,4 +99,4 @@ def test_a_span_that_the_tags_cannot_hold_is_refused() -> None:
     with pytest.raises(DataError) as caught:
         form.tags_of_spans(0, [{"start": 0, "end": 2, "type": "PER"}])
 
-    assert str(caught.value) == "These spans cannot be represented with the tags B-PER, O, one of which is missing."
+    assert str(caught.value) == "These spans cannot be represented: the tags B-PER, O lack one that they need, such as I-. Mark other spans."

@@ -105,7 +105,8 @@ def test_a_log_of_another_version_is_refused(tmp_path: Path) -> None:
         DecisionLog(tmp_path / "log.sqlite")
 
     assert str(caught.value).endswith(
-        "log.sqlite: not a decision log of version 1. Name another folder, or restore the file."
+        "log.sqlite: expected a decision log of version 1, found another SQLite file or version 9. Name another folder, "
+        "or restore the file."
     )
 
 

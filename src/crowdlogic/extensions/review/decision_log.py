@@ -120,7 +120,10 @@ class DecisionLog:
                 found = self._database.execute("PRAGMA user_version").fetchone()[0]
                 used = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
                 if found != VERSION and (found or used):
-                    raise FormatError(f"{path}: expected a decision log of version {VERSION}, found {found}. {REMEDY}")
+                    raise FormatError(
+                        f"{path}: expected a decision log of version {VERSION}, found another SQLite file or version "
+                        f"{found}. {REMEDY}"
+                    )
                 self._database.execute("PRAGMA journal_mode=WAL")
                 self._database.execute("PRAGMA synchronous=FULL")
                 self._database.executescript(TABLES)

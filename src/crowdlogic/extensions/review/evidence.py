@@ -55,7 +55,7 @@ def item_units(offsets: Ints | None, items: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class AnswerForm:
-    """Conversion of answers to items between text, spans and codes."""
+    """Converter between the forms of an answer: class names or tags, spans, and integer codes."""
 
     labels: CrowdLabels
 
@@ -148,7 +148,8 @@ class AnswerForm:
         if len(self.spans(found)) != len(spans):  # without an I- tag, a long span is split
             shown = name_list(self.class_names)
             raise DataError(
-                f"These spans cannot be represented, because the tags {shown} lack an I- tag. Mark shorter spans."
+                f"These spans cannot be represented: the tags {shown} lack one that they need, such as I-. Mark other "
+                f"spans."
             )
         return list(self.decode(found))
 

@@ -105,7 +105,7 @@ class ReviewMaterial:
         labels: The labels.
         corpus: The items; None if only their names are known.
         fit: The first fit.
-        fitter: Refits the review.
+        fitter: Fitter that refits the review with decisions.
         rules: The rules; None without rules.
         tool: Name of the annotation tool's format in which the labels were read; None for plain tables.
         notices: Messages to the user.
@@ -133,7 +133,7 @@ class ReviewMaterial:
 
 @dataclass(frozen=True, eq=False)
 class TruthFitter:
-    """Refits a truth method."""
+    """Fitter that refits a truth method with decisions."""
 
     method: TruthMethod
     labels: CrowdLabels
@@ -162,7 +162,7 @@ class TruthFitter:
 
 @dataclass(frozen=True, eq=False)
 class RunFitter:
-    """Refits a run; `trained_with` are the truths known in training."""
+    """Fitter that refits a run with decisions; `trained_with` are the truths known in training."""
 
     trained_with: Ints
 

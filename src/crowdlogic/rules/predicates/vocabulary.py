@@ -108,20 +108,20 @@ class Vocabulary:
         return register
 
     def copy(self) -> Vocabulary:
-        """Return the same predicates, to which others can be added."""
+        """Return a copy, to which predicates can be added without changing this vocabulary."""
         other = Vocabulary()
         other._added, other.tables, other.word_lists = dict(self._added), dict(self.tables), dict(self.word_lists)
         return other
 
     def without_tables(self) -> Vocabulary:
-        """Return the same predicates without those whose facts are listed in tables."""
+        """Return a copy without the predicates whose facts are listed in tables."""
         found = self.copy()
         found._added = {key: one for key, one in self._added.items() if key not in self.tables}
         found.tables = {}
         return found
 
     def updated(self, other: Vocabulary) -> Vocabulary:
-        """Return these predicates, with those of another vocabulary in place of the ones of the same name."""
+        """Return a copy with the predicates of another vocabulary, which replace predicates of the same name."""
         found = self.copy()
         found._added |= other._added
         found.tables |= other.tables

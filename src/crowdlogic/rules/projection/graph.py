@@ -66,7 +66,7 @@ class Graph:
     which: Ints
 
     def part(self, edges: Bools) -> Graph:
-        """Return the same units with some of the edges."""
+        """Return a graph with all units and some of the edges."""
         return replace(self, first=self.first[edges], second=self.second[edges], which=self.which[edges])
 
 

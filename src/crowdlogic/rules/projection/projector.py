@@ -119,7 +119,7 @@ PRESETS = {
 
 
 def find_preset(preset: Preset | str) -> Preset:
-    """Return a preset that is given by name, or as it is."""
+    """Look up a preset by its name; a Preset is returned unchanged."""
     if isinstance(preset, Preset):
         return preset
     if preset not in PRESETS:
@@ -141,7 +141,7 @@ class Projection:
     """Result of a projection.
 
     Attributes:
-        q_b: q_b[i, k].
+        q_b: q_b[i, k], the projected beliefs.
         method: Algorithm that was used: single, chain, forest or loopy.
         path: path[i], the most probable labels, if the preset needs them.
         residual: The last change of a message; 0 where exact.

@@ -58,7 +58,12 @@ def test_gold_tags_go_to_their_tokens() -> None:
             None,
             "Annotator 'anne' is not in the estimate. Did you mean 'ann'? Pass the labels from which the estimate was computed.",
         ),
-        (None, documents(["u1"], ["one"]), None, "Item 'u2' of the estimate is not among the items (3 such items). Pass all items."),
+        (
+            None,
+            documents(["u1"], ["one"]),
+            None,
+            "Item 'u2' of the estimate is not among the items (3 such items). Pass all items.",
+        ),
         (
             None,
             None,

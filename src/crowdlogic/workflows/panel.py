@@ -292,7 +292,7 @@ def assess_panel(options: PanelOptions) -> PanelResult:
     reading = by_file[options.labels]
     labels = replace(reading, classes=reading.classes or score_names(options.labels)).read_crowd(options.labels).labels
     if labels.is_sequential:
-        raise LabelError(f"{options.labels}: expected labels of single items, found tags of sequences.")
+        raise LabelError(f"{options.labels}: expected labels of single items, found tags of sequences. Supply labels.")
     gold, scores, notices = np.full(labels.n_units, UNKNOWN), None, list(labels.intake.messages())
     values = class_numbers(labels.classes)
     if values is not None:

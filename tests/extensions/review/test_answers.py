@@ -62,7 +62,10 @@ def test_what_is_no_answer_is_refused(form: AnswerForm, item: int, answer: objec
 @pytest.mark.parametrize(
     ("spans", "message"),
     [
-        ([(0, 2, "PER"), (1, 3, "LOC")], "The span 1 to 3 overlaps another, or does not fit 4 tokens. Correct its ends."),
+        (
+            [(0, 2, "PER"), (1, 3, "LOC")],
+            "The span 1 to 3 overlaps another, or does not fit 4 tokens. Correct its ends.",
+        ),
         ([(3, 5, "PER")], "The span 3 to 5 overlaps another, or does not fit 4 tokens. Correct its ends."),
         ([(1, 1, "PER")], "The span 1 to 1 overlaps another, or does not fit 4 tokens. Correct its ends."),
         ([(-1, 1, "PER")], "The span -1 to 1 overlaps another, or does not fit 4 tokens. Correct its ends."),
@@ -99,4 +102,7 @@ def test_a_span_that_the_tags_cannot_hold_is_refused() -> None:
     with pytest.raises(DataError) as caught:
         form.tags_of_spans(0, [{"start": 0, "end": 2, "type": "PER"}])
 
-    assert str(caught.value) == "These spans cannot be represented: the tags B-PER, O lack one that they need, such as I-. Mark other spans."
+    assert (
+        str(caught.value)
+        == "These spans cannot be represented: the tags B-PER, O lack one that they need, such as I-. Mark other spans."
+    )

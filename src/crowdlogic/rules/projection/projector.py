@@ -321,7 +321,7 @@ class Projector:
     def _project_scores(self, start: ChainBeliefs, found: Potentials, ground: GroundRules) -> Projection:
         """Project a chain (eq. 15): the potentials of the rules are added to its scores."""
         if start.scores is None:
-            raise OptionError("A mixture of chains cannot be projected. Project its parts.")
+            raise OptionError("A mixture of chains cannot be projected. Project each of its parts instead.")
         if found.pairs is not None and not is_chain(found.pairs, ground.corpus):
             raise OptionError(
                 "These rules join units that are not neighbours, but the classifier models chains of tags. Use a "

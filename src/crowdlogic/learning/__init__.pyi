@@ -4,9 +4,9 @@ from crowdlogic.learning.algorithm import Imitation as Imitation
 from crowdlogic.learning.algorithm import LogicLNCL as LogicLNCL
 from crowdlogic.learning.algorithm import Loss as Loss
 from crowdlogic.learning.baselines import AggNet as AggNet
-from crowdlogic.learning.baselines import Raykar as Raykar
 from crowdlogic.learning.baselines import FixedTruth as FixedTruth
 from crowdlogic.learning.baselines import Gold as Gold
+from crowdlogic.learning.baselines import Raykar as Raykar
 from crowdlogic.learning.baselines import TwoStage as TwoStage
 from crowdlogic.learning.explain import Evidence as Evidence
 from crowdlogic.learning.label_issues import find_label_issues as find_label_issues

@@ -17,19 +17,17 @@ Axes: i unit, f feature, k tag (and k' the next one), s run of units.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy import optimize
 
-from crowdlogic.classifiers.features import FeatureColumns, Features, extract_features, find_columns, load_columns
+from crowdlogic.classifiers.features import FeatureColumns, FeatureOptions, Features, find_columns, load_columns
 from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets, saved_array
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
-from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.chain import ChainMarginals, best_path, marginals
 
@@ -77,7 +75,7 @@ class ExpectedCounts:
 
 
 @dataclass(frozen=True)
-class CRF:
+class CRF(FeatureOptions):
     """A linear-chain conditional random field.
 
     Attributes:
@@ -88,17 +86,8 @@ class CRF:
     """
 
     ridge: float = 1e-7
-    steps: int = 10
-    max_ngram: int = 2
-    hash_bits: int = 18
 
     name = "crf"
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.ridge < math.inf and self.steps >= 1 and self.max_ngram >= 1 and 1 <= self.hash_bits <= 30):
-            raise OptionError(
-                f"{self.name}: ridge must be at least 0, steps and max_ngram at least 1, hash_bits from 1 to 30."
-            )
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> CRFClassifier:  # noqa: ARG002 (deterministic)
         """Return a classifier with zero potentials for the features of a corpus."""
@@ -109,10 +98,6 @@ class CRF:
         made = CRFClassifier(self, load_columns(arrays, self.features), len(classes))
         made.restore(arrays)
         return made
-
-    def features(self, corpus: Corpus) -> Features:
-        """Return features[i, f] of every unit: numeric features if there are any, otherwise those of its words."""
-        return extract_features(corpus, max_ngram=self.max_ngram, hash_bits=self.hash_bits, name=self.name)
 
 
 class CRFClassifier:

@@ -8,11 +8,12 @@ Axes: i unit, f feature (column), v word, s sequence, d dimension.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from weakref import WeakKeyDictionary
 from zlib import crc32
 
@@ -21,7 +22,7 @@ from scipy import sparse
 
 from crowdlogic.classifiers.protocol import FIXED, Arrays, require_content, saved_array, saved_columns, saved_number
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.errors import CorpusError, FormatError
+from crowdlogic.errors import CorpusError, FormatError, OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 
 # Tokens of texts and sequences, and the shapes of words.
@@ -188,6 +189,36 @@ def extract_features(corpus: Corpus, *, max_ngram: int, hash_bits: int, name: st
     if corpus.is_sequential:
         return token_features(corpus, hash_bits=hash_bits, name=name)
     return document_features(require_content(corpus, "texts", name), max_ngram=max_ngram, hash_bits=hash_bits)
+
+
+@dataclass(frozen=True)
+class FeatureOptions:
+    """Base class of the options of linear classifiers and CRFs: features, and the steps of an epoch.
+
+    Attributes:
+        ridge: Strength of the L2 penalty: half of it times the squared weights is added to the mean loss.
+        steps: Number of L-BFGS steps in an epoch.
+        max_ngram: The maximum length of the n-grams of a text.
+        hash_bits: Features of words are hashed to 2^hash_bits columns.
+    """
+
+    ridge: float = 1e-4
+    steps: int = 10
+    max_ngram: int = 2
+    hash_bits: int = 18
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.ridge < math.inf and self.steps >= 1 and self.max_ngram >= 1 and 1 <= self.hash_bits <= 30):
+            raise OptionError(
+                f"{self.name}: ridge must be at least 0, steps and max_ngram at least 1, hash_bits from 1 to 30."
+            )
+
+    def features(self, corpus: Corpus, max_ngram: int | None = None) -> Features:
+        """Return features[i, f] of every unit: numeric features if there are any, otherwise those of its words."""
+        length = self.max_ngram if max_ngram is None else max_ngram
+        return extract_features(corpus, max_ngram=length, hash_bits=self.hash_bits, name=self.name)
 
 
 def numeric_features(corpus: Corpus, name: str) -> Floats:

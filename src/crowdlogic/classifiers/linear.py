@@ -18,8 +18,8 @@ from scipy import optimize
 
 from crowdlogic.classifiers.features import (
     FeatureColumns,
+    FeatureOptions,
     Features,
-    extract_features,
     find_columns,
     find_weighted_columns,
     load_columns,
@@ -36,7 +36,7 @@ WEIGHTS, BIAS = MODEL + "weights", MODEL + "bias"
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(FeatureOptions):
     """Multinomial logistic regression on numeric features, on tokens and their neighbours, or on the n-grams of texts.
 
     Attributes:
@@ -48,20 +48,13 @@ class Linear:
         ngram_weight: Weight of a pair of words relative to a single word, of a triple relative to a pair, and so on.
     """
 
-    ridge: float = 1e-4
-    steps: int = 10
-    max_ngram: int = 2
-    hash_bits: int = 18
     idf_power: float = 0.5
     ngram_weight: float = 0.5
 
     name = "linear"
 
     def __post_init__(self) -> None:
-        if not (0 <= self.ridge < math.inf and self.steps >= 1 and self.max_ngram >= 1 and 1 <= self.hash_bits <= 30):
-            raise OptionError(
-                f"{self.name}: ridge must be at least 0, steps and max_ngram at least 1, hash_bits from 1 to 30."
-            )
+        super().__post_init__()
         if not (0 <= self.idf_power < math.inf and 0 < self.ngram_weight < math.inf):
             raise OptionError(f"{self.name}: idf_power must be at least 0, and ngram_weight above 0.")
 
@@ -85,11 +78,6 @@ class Linear:
         made = LinearClassifier(self, columns, np.zeros((len(columns), len(classes))), np.zeros(len(classes)))
         made.restore(arrays)
         return made
-
-    def features(self, corpus: Corpus, max_ngram: int | None = None) -> Features:
-        """Return features[i, f] of every unit: numeric features if there are any, otherwise those of its words."""
-        length = self.max_ngram if max_ngram is None else max_ngram
-        return extract_features(corpus, max_ngram=length, hash_bits=self.hash_bits, name=self.name)
 
 
 class LinearClassifier:

@@ -22,9 +22,10 @@ Axes: i unit, k class.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -154,23 +155,37 @@ class FixedTruth(FitMixin):
         """Infer the truth once, then train on it, corrected by the rules."""
         task = data.task(self.limits)
 
-        @cache
-        def infer_beliefs(labels: CrowdLabels) -> Beliefs:
+        def infer(labels: CrowdLabels) -> Beliefs:
             if self.truth is None:
                 return first_targets(labels, self.start, doubt=self.doubt, corpus=task.corpus)
             return infer_truth(self.truth, labels, task.corpus).beliefs
 
-        parts = Parts(
-            classifier=self.classifier,
-            annotators=self.annotators,
-            teacher=make_teacher(self.projector, data, task),
-            imitation=self.imitation,
-            weights=loss_weights(self.loss),
-            targets=lambda task: infer_beliefs(task.training_labels),
-            posterior=lambda labels: FixedPosterior(infer_beliefs(labels), labels.labels_per_unit() > 0),
-            seed=self.limits.seed,
-        )
+        parts = _parts(self, data, task, infer, imitation=self.imitation, weights=loss_weights(self.loss))
         return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
+
+
+def _parts(
+    method: FixedTruth | TwoStage | Gold,
+    data: TrainingData,
+    task: Task,
+    infer: Callable[[CrowdLabels], Beliefs],
+    **others: Any,
+) -> Parts:
+    """Return the parts of Algorithm 1 with a fixed posterior; `infer` returns it and is called once for each table."""
+    infer = cache(infer)
+    given: dict[str, Any] = {
+        "imitation": ConstantImitation(0.0),
+        "weights": lambda task: task.unit_weights,
+        "targets": lambda task: infer(task.training_labels),
+        "posterior": lambda labels: FixedPosterior(infer(labels), labels.labels_per_unit() > 0),
+    }
+    return Parts(
+        classifier=method.classifier,
+        annotators=method.annotators,
+        teacher=make_teacher(method.projector, data, task),
+        seed=method.limits.seed,
+        **given | others,
+    )
 
 
 @dataclass(frozen=True)
@@ -207,27 +222,17 @@ class TwoStage(FitMixin):
     ) -> Learned:
         """Infer the truth, then train the classifier on it."""
         task = data.task(self.limits)
-        infer = cache(lambda labels: self.targets(labels, task))
-        parts = Parts(
-            classifier=self.classifier,
-            annotators=self.annotators,
-            teacher=make_teacher(self.projector, data, task),
-            imitation=ConstantImitation(0.0),
-            weights=lambda task: task.unit_weights,
-            targets=lambda task: infer(task.training_labels),
-            posterior=lambda labels: FixedPosterior(infer(labels), labels.labels_per_unit() > 0),
-            corrects_targets=False,
-            seed=self.limits.seed,
-        )
-        return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
 
-    def targets(self, labels: CrowdLabels, task: Task) -> Beliefs:
-        """Return the beliefs of the truth method, or one-hot answers if `hard` is set."""
-        estimate = infer_truth(self.truth, labels, task.corpus)
-        if not self.hard:
-            return estimate.beliefs
-        hard = np.eye(task.labels.n_classes)[estimate.answer]
-        return np.where(estimate.answered[:, None], hard, estimate.beliefs)
+        def infer(labels: CrowdLabels) -> Beliefs:
+            """Return the beliefs of the truth method, or one-hot answers if `hard` is set."""
+            estimate = infer_truth(self.truth, labels, task.corpus)
+            if not self.hard:
+                return estimate.beliefs
+            hard = np.eye(task.labels.n_classes)[estimate.answer]
+            return np.where(estimate.answered[:, None], hard, estimate.beliefs)
+
+        parts = _parts(self, data, task, infer, corrects_targets=False)
+        return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
 
 
 @dataclass(frozen=True)
@@ -265,16 +270,14 @@ class Gold(FitMixin):
         targets = np.where(known[:, None], np.eye(task.labels.n_classes)[gold], 1.0 / task.labels.n_classes)
         # annotators are evaluated on the items with gold
         judged = replace(task, training_labels=task.labels.take(known[task.labels.unit]))
-        parts = Parts(
-            classifier=self.classifier,
-            annotators=self.annotators,
-            teacher=make_teacher(self.projector, data, task),
-            imitation=ConstantImitation(0.0),
+        parts = _parts(
+            self,
+            data,
+            task,
+            lambda _: targets,
             weights=lambda _: known.astype(np.float64),
-            targets=lambda _: targets,
             posterior=lambda _: FixedPosterior(targets, known),
             corrects_targets=False,
-            seed=self.limits.seed,
         )
         return fit_parts(self.name, judged, self.limits, parts, checkpoint=checkpoint, callback=callback)
 

@@ -132,4 +132,7 @@ def test_a_mixture_has_no_posterior() -> None:
     with pytest.raises(OptionError) as caught:
         chain_posterior(0.5 * chain + 0.5 * chain, np.zeros((4, 3)), 1)
 
-    assert str(caught.value) == "A mixture of chains has no posterior. Pass the beliefs of the classifier."
+    expected = (
+        "Eq. 13 needs the scores of a chain, which a mixture of chains lacks. Pass the beliefs of the classifier."
+    )
+    assert str(caught.value) == expected

@@ -194,7 +194,7 @@ def test_what_has_no_sequences_is_refused() -> None:
     documents = from_arrays(["u"], ["a"], ["O"])
     sequences = from_sequences([("s", "w", ["O", "O"])])
 
-    with pytest.raises(CorpusError, match=r"^Entities are marked in sequences, but these labels are of documents\.$"):
+    with pytest.raises(CorpusError, match=r"^Errors in spans need labels of sequences, but these are of documents\."):
         count_span_errors(documents, np.array([0]))
     with pytest.raises(CorpusError, match=r"^1 gold tag for sequences of 2 units in all\. Give one for every unit\.$"):
         count_span_errors(sequences, np.array([0]))

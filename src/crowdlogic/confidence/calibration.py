@@ -100,8 +100,8 @@ def infer_calibrated(
     pool = method if isinstance(method, MethodPool) and method.dependence is not None and states else None
     if groups is not None and pool is None:
         raise OptionError(
-            f"Groups of annotators can be given for single items and the method pool only, not for {method.name}"
-            f"{' of sentences' if labels.is_sequential else ''}."
+            f"Groups of annotators are only supported by the method pool for single items, not by {method.name}"
+            f"{' for sentences' if labels.is_sequential else ''}. Use pool, or remove the groups."
         )
     if dependence is None or not labels.n_labels:
         return infer_truth(method, labels, corpus, fitting=fitting)

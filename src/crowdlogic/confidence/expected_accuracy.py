@@ -28,7 +28,7 @@ from crowdlogic.truth.dependence import WIDTH
 from crowdlogic.truth.ties import best_classes
 
 GOLD_TO_LABEL = 100
-"""Recommended number of random gold items, which determine a share within 10 points."""
+"""Recommended number of random gold items. They show the share of right answers within 10 percentage points."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,7 +254,8 @@ def mistakes_in_first(wrong: Floats, *, first: tuple[int, ...] = (50, 100, 200))
 # Signs that errors are shared more than in any public crowd.
 
 MOST_RESIDUAL = 0.1
-"""Maximum share of pairs of annotators who agree significantly more than Dawid-Skene explains; 0.03 in crowds."""
+"""Maximum share of pairs of annotators who agree significantly more than Dawid-Skene explains. In public crowds, it is
+at most 0.03."""
 RESIDUAL_Z = 3.0
 """Number of standard errors that count as significant."""
 MOST_DISAGREEMENT = 0.15

@@ -187,7 +187,7 @@ def learn_from_gold(
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """Prior standard deviations: of w (labels), v (scores per annotator), and of the consensus beyond its weight."""
+    """Prior standard deviations of w (labels), of v (scores of annotators), and of the consensus as a free input."""
 
     labels: float = 0.0
     scores: float = 0.0

@@ -59,7 +59,9 @@ def chain_posterior(p: ChainBeliefs, evidence: Floats, n_labels: int) -> tuple[C
         n_labels: Number of labels.
     """
     if p.scores is None or p.log_partition is None:
-        raise OptionError("A mixture of chains has no posterior. Pass the beliefs of the classifier.")
+        raise OptionError(
+            "Eq. 13 needs the scores of a chain, which a mixture of chains lacks. Pass the beliefs of the classifier."
+        )
     q_a = p.scores.add(evidence).beliefs()
     gain = np.asarray(q_a.log_partition) - p.log_partition
     return q_a, float(gain.sum()) / n_labels

@@ -48,13 +48,14 @@ FOLDS = 10
 GRID = np.linspace(-8.0, 8.0, 129)
 """Strengths at which the likelihood of a tilt is computed."""
 MARGIN = 0.8
-"""Minimum log odds by which a rule that helps or contradicts changes the odds of its head."""
+"""Minimum change of the log odds of a rule's head, in either direction, for a rule that helps or contradicts."""
 DECAY = 2.0
 """Mean of the exponential prior of log odds beyond the margin."""
 NULL = 0.3
 """Standard deviation of the log odds of a rule without effect."""
 MAX_REPLICATES, MAX_FUNCTION_REPLICATES, REPLICATED_LABELS = 12, 30, 1_000_000
-"""Maximum number of replicates of the fit, and of labels in all replicates together (beyond it there are two)."""
+"""Maximum number of replicates of the fit, in general and for labelling functions, and maximum number of labels in all
+replicates together. With more labels, there are two replicates."""
 SURE, SURE_OF_NO_EFFECT = 0.95, 0.85
 """Minimum posterior probability of an outcome; below it the verdict is "cannot tell"."""
 CONCENTRATIONS = (4.0, 16.0, 64.0, 256.0)

@@ -261,7 +261,9 @@ def count_span_errors(labels: CrowdLabels, gold: Ints, *, scheme: Scheme | str =
 def collect_annotations(labels: CrowdLabels, gold: Ints) -> AnnotatedSequences:
     """Concatenate the annotators' tags, annotation by annotation."""
     if labels.offsets is None:
-        raise CorpusError("Entities are marked in sequences, but these labels are of documents.")
+        raise CorpusError(
+            "Errors in spans need labels of sequences, but these are of documents. Pass tagged sentences."
+        )
     if len(gold) != labels.n_units:
         raise CorpusError(
             f"{pluralise(len(gold), 'gold tag')} for sequences of {pluralise(labels.n_units, 'unit')} in all. Give "

@@ -190,7 +190,10 @@ class Iterations:
             converged: Whether the fit has converged; by default, this is decided by the gain of the objective.
         """
         if np.isnan(objective):
-            raise DataError(f"{self.method.name}: the objective is not a number after {len(self.trace)} iterations.")
+            done = len(self.trace)
+            raise DataError(
+                f"{self.method.name}: the objective is not a number after {done} iterations. Look for extreme weights."
+            )
         self._gain = (objective - self.trace[-1]) / self.n_labels if self.trace else np.inf
         self.trace.append(objective)
         if self.fitting.progress is not None:

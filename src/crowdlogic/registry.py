@@ -244,15 +244,15 @@ class Registry:
 
     def loadable(self) -> list[str]:
         """Return all names that can be loaded, and warn about entries of other distributions that cannot."""
-        return [name for name in self if name in self._entries or self._can_load(name)]
-
-    def _can_load(self, name: str) -> bool:
-        try:
-            self.load(name)
-        except MissingExtraError as problem:
-            warnings.warn(f"{problem} It is left out.", CrowdLogicWarning, stacklevel=3)
-            return False
-        return True
+        found = []
+        for name in self:
+            try:
+                if name not in self._entries:
+                    self.load(name)
+                found.append(name)
+            except MissingExtraError as problem:
+                warnings.warn(f"{problem} It is left out.", CrowdLogicWarning, stacklevel=2)
+        return found
 
     def create(self, name: str) -> Any:
         """Return an instance with default options."""

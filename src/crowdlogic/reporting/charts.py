@@ -287,7 +287,7 @@ def straight_line(x1: float, y1: float, x2: float, y2: float, *, class_: str = "
 def bottom_axis(
     frame: Frame, scale: Scale, name: str, show: Callable[[float], str] = format_number, *, whole: bool = False
 ) -> list[Markup]:
-    """Draw ticks and their figures under the plot, optionally only at whole numbers, and the name of the axis."""
+    """Draw ticks with their numbers below the plot, optionally only at whole numbers, and the name of the axis."""
     y = frame.height - frame.bottom
     marks = [straight_line(frame.left, y, frame.width - frame.right, y, class_="axis")]
     for tick in (one for one in scale.ticks(7) if not whole or float(one).is_integer()):

@@ -143,7 +143,7 @@ def verdict_table(verdicts: Sequence[RuleVerdict]) -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class RuleExpectation:
-    """Expected violation and application of each row of a rule under beliefs.
+    """How far each grounding (row) of a rule is expected to be violated and to apply, given beliefs.
 
     Attributes:
         unit: unit[g], the first unit of the row.
@@ -163,7 +163,7 @@ class RuleExpectation:
 
 
 def rule_expectation(rule: GroundRule, beliefs: Beliefs, predictions: Predictions | None = None) -> RuleExpectation:
-    """Return the expected violation and application of every row of a rule under beliefs."""
+    """Return for each grounding of a rule how far it is expected to be violated and to apply, given beliefs."""
     answers = predictions or Predictions()
     parts = [
         (

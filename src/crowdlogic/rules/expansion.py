@@ -233,7 +233,7 @@ def find_predicate(atom: Atom, vocabulary: Vocabulary) -> Predicate:
 
 
 def variable_kinds(rule: Rule, vocabulary: Vocabulary) -> dict[str, Kind]:
-    """Return the kind of each variable. If a place accepts several kinds, the variable's other places decide."""
+    """Return the kind of each variable. If an argument accepts several kinds, the variable's other uses decide."""
     seen: dict[str, set[Kind]] = {}
     for atom in rule.atoms:
         if atom.is_comparison:

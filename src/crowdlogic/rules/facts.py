@@ -225,7 +225,15 @@ class World:
         if inputs is not None:
             return self._text_facts(atom, predicate, constants, np.unique(inputs))
         if key not in self._cache:
-            self._cache[key] = self._facts(atom, predicate, kinds, constants)
+            if predicate.role in (Role.structure, Role.features):
+                try:
+                    self._cache[key] = self._call(predicate, self.corpus, self.max_rows, *constants)
+                except RuleError as problem:
+                    raise rule_error(atom.place, str(problem)) from None
+            elif predicate.role is Role.table:
+                self._cache[key] = self._table_facts(self.vocabulary.tables[predicate.name.casefold()], atom, kinds)
+            else:
+                self._cache[key] = self._text_facts(atom, predicate, constants, None)
         return self._cache[key]
 
     def word_facts(self, atom: Atom, predicate: Predicate, words: Ints, inputs: Ints | None = None) -> Facts:
@@ -248,17 +256,6 @@ class World:
             return Facts((units, of_word))
         truth = [np.ones(len(one.columns[0])) if one.truth is None else one.truth for one in found]
         return Facts((units, of_word), np.concatenate(truth))
-
-    def _facts(self, atom: Atom, predicate: Predicate, kinds: Sequence[Kind], constants: tuple[str, ...]) -> Facts:
-        if predicate.role in (Role.structure, Role.features):
-            try:
-                facts: Facts = self._call(predicate, self.corpus, self.max_rows, *constants)
-            except RuleError as problem:
-                raise rule_error(atom.place, str(problem)) from None
-            return facts
-        if predicate.role is Role.table:
-            return self._table_facts(self.vocabulary.tables[predicate.name.casefold()], atom, kinds)
-        return self._text_facts(atom, predicate, constants, None)
 
     def _text_facts(self, atom: Atom, predicate: Predicate, constants: tuple[str, ...], inputs: Ints | None) -> Facts:
         """Return facts that a function computes for all units, or for the derived texts with the given codes."""
@@ -307,10 +304,11 @@ class World:
             ) from None
         if len(column) != len(texts):
             raise RuleError(
-                f"{predicate.name} gave {pluralise(len(column), 'answer')} for {pluralise(len(texts), 'text')}."
+                f"{predicate.name} gave {pluralise(len(column), 'answer')} for {pluralise(len(texts), 'text')}. Return "
+                f"one answer for each text."
             )
         if not gives_text and len(column) and not column.is_between(0.0, 1.0).fill_null(value=False).all():
-            raise RuleError(f"{predicate.name} returned a truth value outside [0, 1].")
+            raise RuleError(f"{predicate.name} returned a truth value outside [0, 1]. Scale the values.")
         return column
 
     def _words(self, name: str, place: Place) -> tuple[str, ...]:

@@ -171,8 +171,8 @@ def evidence(form: Form, predictions: Predictions) -> Floats:
     for term in form.predicted:
         beliefs = predictions.texts if term.on_text else predictions.units
         if beliefs is None:
-            what = "derived texts (give `predict`)" if term.on_text else "items (give `classifier`)"
-            raise OptionError(f"A rule uses Predicted, but there are no predictions for the {what}.")
+            what, name = ("derived texts", "predict") if term.on_text else ("items", "classifier")
+            raise OptionError(f"A rule uses Predicted, but there are no predictions for the {what}. Pass `{name}`.")
         classes = term.classes if term.classes.ndim == 2 else term.classes[None, :]
         # beliefs[index[g], classes[c]]: a column for each assignment, or one where the class is in the row
         predicted = term.coefficient * beliefs[term.index[:, None], classes]

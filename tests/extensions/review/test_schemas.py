@@ -10,7 +10,7 @@ from crowdlogic.extensions.review.endpoints import DecisionRequest, whole_charac
 
 def test_half_a_character_is_no_text() -> None:
     assert whole_characters("ü😀") == "ü😀"
-    with pytest.raises(ValueError, match="contains half a character"):
+    with pytest.raises(ValueError, match="contains an incomplete character"):
         whole_characters("\ud83d")
 
 

@@ -97,9 +97,9 @@ def test_a_clause_of_a_clause() -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ([0.5], "Odd gave 1 answer for 3 texts."),
-        ([0.5, 2.0, 0.1], "Odd returned a truth value outside [0, 1]."),
-        ([0.5, None, 0.1], "Odd returned a truth value outside [0, 1]."),
+        ([0.5], "Odd gave 1 answer for 3 texts. Return one answer for each text."),
+        ([0.5, 2.0, 0.1], "Odd returned a truth value outside [0, 1]. Scale the values."),
+        ([0.5, None, 0.1], "Odd returned a truth value outside [0, 1]. Scale the values."),
     ],
 )
 def test_a_function_that_answers_wrongly_is_refused(answer: list[float], message: str) -> None:
@@ -162,7 +162,10 @@ def test_facts_about_items_that_are_not_here_are_left_out_and_counted() -> None:
             "the table of P, row 1: truth is 'x'. Truth values must lie between 0 and 1.",
         ),
         (pl.DataFrame({"a": ["a", None]}), "the table of P, row 1: no a. Supply every argument of each fact."),
-        (pl.DataFrame({"truth": [1.0]}), "the table of P: P needs a column for each of its places."),
+        (
+            pl.DataFrame({"truth": [1.0]}),
+            "the table of P: P needs one column for each argument of the predicate, found none.",
+        ),
     ],
 )
 def test_a_wrong_table_names_the_row(frame: pl.DataFrame, message: str) -> None:

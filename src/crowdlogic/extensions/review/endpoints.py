@@ -38,7 +38,7 @@ def whole_characters(text: str) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ValueError("contains half a character") from None
+        raise ValueError("contains an incomplete character (a lone surrogate)") from None
     return text
 
 

@@ -282,7 +282,7 @@ class ReviewSession:
         """Record a decision in the log; when this returns, it is on disk."""
         self._require(new.item)
         if new.kind is DecisionKind.undo:
-            raise DataError("An undo needs its own request, which undoes the last decision.")
+            raise DataError("Use the request for undoing (/undo) instead of a decision.")
         after = new.answer if new.kind is DecisionKind.decide else None
         if new.kind is DecisionKind.decide:
             self.form.encode(new.item, after)

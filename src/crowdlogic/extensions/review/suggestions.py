@@ -1,7 +1,7 @@
 """Suggested rules in a review: each can be accepted, edited or rejected.
 
-They come from a file that `crowdlogic rules suggest` has written, in which comments precede each rule. What was decided
-is kept in the folder of the review, and the accepted rules are written there as a rule file for `train --rules`.
+They are read from a file that `crowdlogic rules suggest` wrote, in which comments precede each rule. The decisions are
+stored in the folder of the review, and the accepted rules are written there as a rule file for `train --rules`.
 """
 
 from __future__ import annotations
@@ -81,24 +81,25 @@ class Suggestions:
                 f"number: got {number:,}, but the suggested rules are numbered from 0 to {len(self.rules) - 1:,}."
             )
         text = self.rules[number].rule if rule is None else rule.strip()
-        if state is RuleState.accepted:
-            self._check(text)
+        if state is RuleState.accepted:  # only a single valid rule can be accepted
+            parsed = parse_rules(text, source="the rule")  # without a folder, no file can be included
+            if len(parsed.rules) != 1 or len(parsed) != 1:
+                raise OptionError("Expected one rule in a line, such as 1.0: Contains(S, 'great') -> Label(S, 'good').")
+            found = check(parsed, classes=self.classes, corpus=self.corpus)
+            problem = next((one for one in found if one.severity is Severity.error), None)
+            if problem is not None:
+                raise OptionError(problem.line)
         with self._lock:
             changed = list(self.rules)
             changed[number] = replace(changed[number], rule=text, state=state)
-            self._write(changed)
+            kept = [{"suggested": one.suggested, "rule": one.rule, "state": one.state} for one in changed]
+            accepted = [one.rule for one in changed if one.state is RuleState.accepted]
+            lines = ["# Rules that were accepted in a review.", *accepted]
+            with written_together():
+                write_bytes(self.folder / STATES, json.dumps(kept, indent=1, ensure_ascii=False).encode())
+                write_bytes(self.folder / ACCEPTED, "".join(f"{line}\n" for line in lines).encode())
             self.rules = changed
         return changed[number]
-
-    def _check(self, text: str) -> None:
-        """Raise an error unless the text is one rule about these classes and items."""
-        parsed = parse_rules(text, source="the rule")  # without a folder, no file can be included
-        if len(parsed.rules) != 1 or len(parsed) != 1:
-            raise OptionError("Expected one rule in a line, such as 1.0: Contains(S, 'great') -> Label(S, 'good').")
-        found = check(parsed, classes=self.classes, corpus=self.corpus)
-        problem = next((one for one in found if one.severity is Severity.error), None)
-        if problem is not None:
-            raise OptionError(problem.line)
 
     def _with_decisions(self, rules: list[SuggestedRule]) -> list[SuggestedRule]:
         """Return the rules with earlier decisions in the folder, by their suggested text."""
@@ -117,14 +118,6 @@ class Suggestions:
             raise FormatError(
                 f"{path}: not a list of decisions on suggested rules. Delete it to start over."
             ) from problem
-
-    def _write(self, rules: list[SuggestedRule]) -> None:
-        kept = [{"suggested": one.suggested, "rule": one.rule, "state": one.state} for one in rules]
-        accepted = [one.rule for one in rules if one.state is RuleState.accepted]
-        lines = ["# Rules that were accepted in a review.", *accepted]
-        with written_together():
-            write_bytes(self.folder / STATES, json.dumps(kept, indent=1, ensure_ascii=False).encode())
-            write_bytes(self.folder / ACCEPTED, "".join(f"{line}\n" for line in lines).encode())
 
 
 def read_suggestions(path: str) -> list[SuggestedRule]:

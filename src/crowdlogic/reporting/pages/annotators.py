@@ -235,7 +235,11 @@ MOST_CURVES = 6
 def draw_annotators(found: AnnotatorFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:
     """Return the plots of the page of annotators: `main`, and the small confusion matrices."""
     main = [*_reliability("reliability", found, task), *_pairs(found.pairs), *_drift(found.rows), *_mistakes(found)]
-    return {"main": main, "matrices": _matrices(found)}
+    # Small confusion matrices, flagged annotators first, up to a maximum number
+    most = max(3, min(MOST_MATRICES, MOST_CELLS // max(len(found.classes), 1) ** 2))
+    shown = [(n, row.name, row.matrix) for n, row in enumerate(found.rows, 1) if row.matrix and row.n_labels]
+    matrices = [_matrix(*one, found.classes) for one in shown[:most]] if found.classes else []
+    return {"main": main, "matrices": matrices}
 
 
 def highlight_annotators(found: AnnotatorFindings, task: TaskKind) -> Highlights:
@@ -345,13 +349,6 @@ def _pairs(pairs: PairAgreement | None) -> Iterator[Plot]:
     )
 
 
-def _matrices(found: AnnotatorFindings) -> list[Plot]:
-    """Return small confusion matrices, flagged annotators first, up to a maximum number."""
-    most = max(3, min(MOST_MATRICES, MOST_CELLS // max(len(found.classes), 1) ** 2))
-    shown = [(n, row.name, row.matrix) for n, row in enumerate(found.rows, 1) if row.matrix and row.n_labels]
-    return [_matrix(*one, found.classes) for one in shown[:most]] if found.classes else []
-
-
 def _matrix(number: int, name: str, counts: Sequence[Sequence[float]], classes: Sequence[str]) -> Plot:
     right = sum(counts[m][m] for m in range(len(counts))) / max(sum(map(sum, counts)), 1e-9)
     return heat_map(
@@ -446,7 +443,7 @@ def compute_annotators(context: Context) -> AnnotatorFindings:
         against_gold=bool(inputs.known.any()),
         has_times=verdicts.drift is not None,
         by_others=verdicts.scores.is_leave_one_out,
-        findings=sort_by_importance([*_findings(verdicts, order), *_votes_finding(inputs)]),
+        findings=sort_by_importance([*_findings(verdicts, order, inputs)]),
     )
 
 
@@ -535,7 +532,7 @@ def most_confused(
     return tuple(found)
 
 
-def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportFinding]:
+def _findings(verdicts: AnnotatorVerdicts, order: list[int], inputs: ReportInputs) -> Iterator[ReportFinding]:
     """Yield sentences about annotators who should not be trusted, about others with flags, and about few labels."""
     flags, n_labels = verdicts.flags, verdicts.confusion.n_labels
     should_not = verdicts.distrusted()
@@ -576,15 +573,13 @@ def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportF
         text = f"{who}: {pluralise(int(n_labels[few].sum()), 'label')} in all."
         yield ReportFinding(text, Urgency.look if 2 * len(few) > len(order) else Urgency.know, importance=25)
 
-
-def _votes_finding(inputs: ReportInputs) -> Iterator[ReportFinding]:
-    """Yield a finding on the number of independent votes, if it is clearly smaller than the number of annotators."""
+    # The number of independent votes, if it is clearly smaller than the number of annotators
     calibration, size = inputs.estimate.calibration, len(inputs.labels.annotators)
     votes = None if calibration is None else calibration.effective_votes
-    if votes is None or votes > SHARED_VOTES * size:
-        return
-    text = f"The {size:,} annotators are worth about {pluralise_votes(votes)}: they share mistakes, or copy each other."
-    yield ReportFinding(text, Urgency.look, importance=58, is_collective=True)
+    if votes is not None and votes <= SHARED_VOTES * size:
+        worth = pluralise_votes(votes)
+        text = f"The {size:,} annotators are worth about {worth}: they share mistakes, or copy each other."
+        yield ReportFinding(text, Urgency.look, importance=58, is_collective=True)
 
 
 def _overlooked_findings(names: tuple[str, ...], found: SpanErrors) -> Iterator[ReportFinding]:

@@ -87,12 +87,23 @@ def compute_comparison(context: Context) -> ComparisonFindings | None:
         for a in order
     )
     disputed, agreement = disputed_units(compared), between[np.ix_(order, order)]
-    findings = (*_best_finding(context, rows, names, agreement[0]), *_disputed_findings(rows, disputed))
+    findings = [*_best_finding(context, rows, names, agreement[0])]
+    n = int(disputed.sum())
+    share = n / max(len(disputed), 1)
+    if len(rows) > 1:
+        text = f"All {len(rows)} methods give the same labels."
+        if n:
+            text = f"The {len(rows)} methods do not all agree on {pluralise(n, 'label')} ({percent(share)})."
+        findings.append(ReportFinding(text, Urgency.look if share > DISPUTED else Urgency.know, importance=32))
+        not_converged = [row.name for row in rows if not row.converged]
+        if not_converged:
+            text = f"Not converged: {', '.join(not_converged)}."
+            findings.append(ReportFinding(text, Urgency.know, importance=12))
     return ComparisonFindings(
         methods=rows,
         score_names=tuple(names),
         agreement=tuple(tuple(round(float(x), 6) for x in line) for line in agreement),
-        n_disputed=int(disputed.sum()),
+        n_disputed=n,
         findings=sort_by_importance(findings),
     )
 
@@ -128,20 +139,6 @@ def _best_finding(
         verdict = "Consider it" if is_better else "That may be chance"
         text = f"{text}, against {100 * own:.1f}% for {method}. {verdict}"
     yield ReportFinding(f"{text}.", severity, importance=42, about=rows[0].name)
-
-
-def _disputed_findings(rows: Sequence[MethodRow], disputed: Bools) -> Iterator[ReportFinding]:
-    if len(rows) < 2:
-        return
-    n = int(disputed.sum())
-    share = n / max(len(disputed), 1)
-    text = f"All {len(rows)} methods give the same labels."
-    if n:
-        text = f"The {len(rows)} methods do not all agree on {pluralise(n, 'label')} ({percent(share)})."
-    yield ReportFinding(text, Urgency.look if share > DISPUTED else Urgency.know, importance=32)
-    not_converged = [row.name for row in rows if not row.converged]
-    if not_converged:
-        yield ReportFinding(f"Not converged: {', '.join(not_converged)}.", Urgency.know, importance=12)
 
 
 def draw_comparison(found: ComparisonFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001

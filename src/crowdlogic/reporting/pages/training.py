@@ -124,8 +124,19 @@ def compute_training(context: Context) -> TrainingFindings | None:
     seconds = [row["seconds"] for row in (*record.history, *record.refit_history) if row.get("seconds") is not None]
     views, watched = score_views(inputs), watched_scores(record, chosen)
     findings = (*_late_findings(record, chosen, criterion), *_score_findings(record, views, watched))
+    epochs = []
+    for row in record.history:
+        scores, figures = row.get("scores") or {}, ("loss", "k", "change", "objective", "seconds")
+        epochs.append(
+            EpochRow(
+                epoch=int(row["epoch"]),
+                stopping=None if criterion is None else round_figure(row.get("stopping")),
+                scores=tuple(round_figure(scores.get(name)) for name in names),
+                **{name: round_figure(row.get(name)) for name in figures},
+            )
+        )
     return TrainingFindings(
-        epochs=tuple(_epoch(row, names, has_criterion=criterion is not None) for row in record.history),
+        epochs=tuple(epochs),
         chosen=chosen,
         stopping_name=criterion or "none, the number of epochs was fixed",
         stops_by_score=criterion == DEV,
@@ -138,21 +149,6 @@ def compute_training(context: Context) -> TrainingFindings | None:
         views=views,
         watched=watched,
         findings=sort_by_importance(findings),
-    )
-
-
-def _epoch(row: Mapping[str, Any], names: Sequence[str], *, has_criterion: bool) -> EpochRow:
-    """Return a row of the history; without a stopping criterion, the stopping score is omitted."""
-    scores = row.get("scores") or {}
-    return EpochRow(
-        epoch=int(row["epoch"]),
-        loss=round_figure(row.get("loss")),
-        k=round_figure(row.get("k")),
-        stopping=round_figure(row.get("stopping")) if has_criterion else None,
-        change=round_figure(row.get("change")),
-        objective=round_figure(row.get("objective")),
-        seconds=round_figure(row.get("seconds")),
-        scores=tuple(round_figure(scores.get(name)) for name in names),
     )
 
 

@@ -64,7 +64,7 @@ TextFunction: TypeAlias = Callable[..., Sequence[str | None]]
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """Facts of a predicate: a column of codes for each of its open places, and the truth (None if all are 1)."""
+    """Facts of a predicate: codes for each argument that is not a fixed constant, and the truth (None: all are 1)."""
 
     columns: tuple[Ints, ...]
     truth: Floats | None = None

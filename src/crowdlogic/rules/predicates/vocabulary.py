@@ -58,9 +58,9 @@ class Vocabulary:
 
         Args:
             name: Name in rules.
-            frame: A frame of pandas, polars or pyarrow: one column per place, in order, and a column `truth` or
-                `value` (in any case) with values in [0, 1] when not every row is simply true. An item is given by its
-                name; a token by the name of its item and its number, counted from 1: "s7:3".
+            frame: A frame of pandas, polars or pyarrow: one column per argument, in order, and optionally a column
+                `truth` or `value` with truth values in [0, 1]; without it, every row is true. An item is given by its
+                name, a token by the name of its item and its number, starting at 1, such as "s7:3".
             source: Name of the table in messages.
         """
         origin = source or TableSource(f"the table of {name}")
@@ -168,7 +168,7 @@ def _facts(frame: pl.DataFrame, name: str, source: TableSource) -> Table:
     column = next((column for column in frame.columns if column.casefold() in TRUTH_COLUMNS), None)
     arguments = tuple(frame[other] for other in frame.columns if other != column)
     if not arguments:
-        raise RuleError(f"{source.name}: {name} needs a column for each of its places.")
+        raise RuleError(f"{source.name}: {name} needs one column for each argument of the predicate, found none.")
     for series in arguments:
         missing = series.is_null().arg_true().to_numpy()
         if len(missing):

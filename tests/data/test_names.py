@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from crowdlogic.data import names
 from crowdlogic.data.names import encode, find, sort_classes, sort_naturally
-from crowdlogic.numerics import first_appearance
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3)), max_size=30))
@@ -19,13 +18,12 @@ def test_codes_stand_for_names_in_order_of_first_appearance(values: list[str | N
     assert found.to_list() == list(dict.fromkeys(value for value in values if value is not None))
 
 
-@given(st.lists(st.text(max_size=3), min_size=1, max_size=60), st.sampled_from(["tables", "kernel"]))
-def test_quicker_ways_code_alike(values: list[str], way: str) -> None:
+@given(st.lists(st.text(max_size=3), min_size=1, max_size=60))
+def test_the_quicker_way_codes_alike(values: list[str]) -> None:
     series = pl.Series(values, dtype=pl.String)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(names, "MANY", 0)
-        patch.setattr(first_appearance, "LARGE", 0 if way == "kernel" else 10**6)
         quick_codes, quick_names = encode(series)
 
     codes, found = encode(series)

@@ -61,7 +61,7 @@ def test_a_file_in_the_place_of_a_folder_is_refused(tmp_path: Path) -> None:
     run = made(tmp_path)
     (run / "checkpoint").write_text("x")
 
-    with pytest.raises(FormatError, match="checkpoint in it is no folder"):
+    with pytest.raises(FormatError, match="checkpoint in it is not a folder"):
         check_own_files(run, FOLDERS)
 
 

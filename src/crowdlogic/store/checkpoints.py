@@ -1,12 +1,12 @@
-"""Checkpoints: a fit that was killed resumes from its last state, and its result is the same as without interruption.
+"""Checkpoints: a fit that was killed resumes from its last state and gives the same result as without interruption.
 
-`StateCheckpoint` is one file: a state of named arrays and the trace so far. `RunCheckpoint` is a folder in a run: the
-last epoch, the best one and a note. In the folder, new files have new names; state.json, which names them, is replaced
-last and in one move; then the old ones go. So a kill at any moment leaves the state before the epoch or the one after
-it. What never changes is written once.
+`StateCheckpoint` is a file with a state of named arrays and the trace so far. `RunCheckpoint` is a folder in a run with
+the last epoch, the best epoch and a note. New files in the folder get new names; then state.json, which lists them, is
+replaced atomically; then the old files are removed. A process that is killed therefore leaves either the state before
+the epoch or the state after it. Arrays that never change are written once.
 
-Both store a digest of what the fit depends on, and refuse to resume another fit; and the SHA-256 of what they hold, so
-that a damaged one is noticed.
+Both contain a digest of everything that the fit depends on, so that no other fit is resumed, and the SHA-256 of their
+content, so that damage is detected.
 """
 
 from __future__ import annotations
@@ -177,8 +177,11 @@ class RunCheckpoint:
     def save(self, last: Arrays, best: Arrays, note: Mapping[str, Any]) -> None:
         """Replace the checkpoint."""
         make_own_folder(self.folder, self.name)
-        if not self._begun:
-            self._write_first(last)
+        if not self._begun:  # write the description of the run, and the arrays that never change
+            if self.begin is not None:
+                self.begin()
+            self._put(FIXED_FILE, {name: array for name, array in last.items() if _is_fixed(name)})
+            self._begun = True
         epoch, chosen = len(note["history"]), int(note["best_epoch"])
         files = {"best": f"best-{chosen:04d}.safetensors", "last": f"last-{epoch:04d}.safetensors"}
         if files["best"] != self._best:
@@ -191,7 +194,8 @@ class RunCheckpoint:
         put_bytes(self.place / STATE, _seal({"owner": self.owner, "files": files, CHECKSUM: sums, "note": note}))
         self._best = files["best"]
         put_lines(self.folder / self.history, note["history"])
-        self._remove_all_but({STATE, FIXED_FILE, *files.values()})
+        kept = {STATE, FIXED_FILE, *files.values()}
+        remove_own_files(self.place, lambda name: _is_own(name) and name not in kept)
 
     def load(self) -> Loaded | None:
         """Return the last epoch, the best epoch and the note; None if there is no checkpoint yet."""
@@ -242,13 +246,6 @@ class RunCheckpoint:
         """Remove the checkpoint after the run is done."""
         remove_checkpoint_files(self.place)
 
-    def _write_first(self, last: Arrays) -> None:
-        """Write the configuration of the run, and the arrays that never change."""
-        if self.begin is not None:
-            self.begin()
-        self._put(FIXED_FILE, {name: array for name, array in last.items() if _is_fixed(name)})
-        self._begun = True
-
     def _put(self, name: str, arrays: Arrays) -> None:
         self._checksums[name] = put_arrays(self.place / name, arrays)
 
@@ -259,9 +256,6 @@ class RunCheckpoint:
                 f"{self.folder}: the checkpoint belongs to a fit with other {name_list(differing)}. Use those of the "
                 f"interrupted run, or name another folder."
             )
-
-    def _remove_all_but(self, kept: set[str]) -> None:
-        remove_own_files(self.place, lambda name: _is_own(name) and name not in kept)
 
 
 def remove_checkpoint_files(place: Path) -> None:

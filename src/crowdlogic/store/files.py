@@ -82,15 +82,10 @@ def put_arrays(path: Path, arrays: Arrays, *, metadata: Mapping[str, str] | None
         try:
             save_file(contiguous, draft, metadata=None if metadata is None else dict(metadata))
         except SafetensorError as problem:
-            raise _system_error(problem) from problem
+            number = OS_ERROR.search(str(problem))  # such as that of a full disk
+            code = errno.EIO if number is None else int(number[1])
+            raise OSError(code, os.strerror(code)) from problem
         return sync_file(draft)
-
-
-def _system_error(problem: Exception) -> OSError:
-    """Return the system error, such as a full disk, that made safetensors fail."""
-    number = OS_ERROR.search(str(problem))
-    code = errno.EIO if number is None else int(number[1])
-    return OSError(code, os.strerror(code))
 
 
 def put_table(path: Path, table: pl.DataFrame) -> str:
@@ -138,7 +133,7 @@ def get_lines(path: Path, *, remedy: str = DAMAGED_RUN) -> list[Any]:
 
 
 MOST_DIGITS = 80
-"""Maximum number of digits of an integer in a run: seeds are the longest, with 39, and floats end at 308."""
+"""Maximum number of digits of an integer in a run. Seeds have up to 39 digits."""
 
 
 def _parse_whole_number(digits: str) -> int:
@@ -193,8 +188,8 @@ def _existing(path: Path) -> Path:
 
 # Checksums: the SHA-256 of every file of a run or an estimate, to detect flipped bits and mixed-up files.
 #
-# They are kept in SHA256SUMS, in the layout that `sha256sum --check` reads. They guard against accidents: who can
-# change a file can change its checksum, too, so whatever is read is validated all the same.
+# They are stored in SHA256SUMS, in the layout of `sha256sum --check`. They only detect accidents: who changes a file on
+# purpose can change its checksum as well, so the content of files is validated nevertheless.
 
 CHECKSUMS = "SHA256SUMS"
 OTHER_FILE = "the file has changed since it was written (its SHA-256 differs)."
@@ -255,19 +250,21 @@ def _read_checksums(path: Path, remedy: str) -> dict[str, str]:
     lines = read_own_bytes(path).decode("utf-8", errors="replace").splitlines()
     found = [LINE.fullmatch(line) for line in lines]
     sums = {match["name"]: match["digest"] for match in found if match is not None}
-    if not sums or len(sums) != len(lines) or any(_leads_out(name) for name in sums):
+    # Names must not lead out of the folder
+    outside = [
+        name
+        for name in sums
+        if name.startswith("/") or "\\" in name or any(part in ("", ".", "..") for part in name.split("/"))
+    ]
+    if not sums or len(sums) != len(lines) or outside:
         raise FormatError(f"{path}: is not a list of checksums. {remedy}")
     return sums
 
 
-def _leads_out(name: str) -> bool:
-    return name.startswith("/") or "\\" in name or any(part in ("", ".", "..") for part in name.split("/"))
-
-
 # Damaged runs are reported in one line with the run, the file and the problem.
 #
-# A file is damaged if its decoder fails, or if a value has the wrong type, shape or range. Both are only checked while
-# a file is read: an AttributeError in a classifier is a bug, and is not reported as a damaged file.
+# A file is damaged if it cannot be decoded, or if a value has the wrong type, shape or range. Only errors while reading
+# are reported in this way: an AttributeError in a classifier is a bug, not a damaged file.
 
 
 class InvalidValueError(DataError):
@@ -446,8 +443,8 @@ def require_shape(array: NDArray[Any], shape: tuple[int, ...], name: str) -> Non
 
 # Files of a run must be regular files in its folder, because a run may come from an untrusted source.
 #
-# Nothing in a run is followed that leads out of it: a symbolic link, a pipe or a device among its files is refused
-# before anything is read, written or removed. Only files whose names the run itself gives are removed.
+# A run with a symbolic link, a pipe or a device among its files is rejected before anything is read or changed. Only
+# files with names that runs use are ever removed.
 
 
 def check_own_files(folder: Path, subfolders: tuple[str, ...]) -> None:
@@ -458,27 +455,20 @@ def check_own_files(folder: Path, subfolders: tuple[str, ...]) -> None:
         subfolders: Names of the subfolders that the run writes to; others are ignored.
     """
     for entry in _entries(folder):
+        is_folder = entry.is_dir(follow_symlinks=False)
         if entry.name in subfolders:
-            _require_folder(folder, entry)
+            if not is_folder:
+                raise _foreign_error(folder, entry.name, "not a folder")
             for inner in _entries(folder / entry.name):
-                _require_file(folder, inner, f"{entry.name}/{inner.name}")
-        elif not entry.is_dir(follow_symlinks=False):
-            _require_file(folder, entry, entry.name)
+                if not inner.is_file(follow_symlinks=False):
+                    raise _foreign_error(folder, f"{entry.name}/{inner.name}", "not a regular file")
+        elif not is_folder and not entry.is_file(follow_symlinks=False):
+            raise _foreign_error(folder, entry.name, "not a regular file")
 
 
 def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
     with os.scandir(folder) as found:
         yield from sorted(found, key=lambda entry: entry.name)
-
-
-def _require_folder(folder: Path, entry: os.DirEntry[str]) -> None:
-    if not entry.is_dir(follow_symlinks=False):
-        raise _foreign_error(folder, entry.name, "no folder")
-
-
-def _require_file(folder: Path, entry: os.DirEntry[str], name: str) -> None:
-    if not entry.is_file(follow_symlinks=False):
-        raise _foreign_error(folder, name, "not a regular file")
 
 
 def _foreign_error(folder: Path, name: str, what: str) -> FormatError:
@@ -494,7 +484,7 @@ def make_own_folder(folder: Path, name: str) -> Path:
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
     if place.is_symlink():
-        raise _foreign_error(folder, name, "no folder")
+        raise _foreign_error(folder, name, "not a folder")
     return place
 
 
@@ -505,21 +495,22 @@ def remove_own_files(folder: Path, is_own: Callable[[str], bool]) -> None:
         folder: The folder; symbolic links are ignored.
         is_own: Function that returns whether a file with this name is removed.
     """
+    _remove_files(folder, lambda name: is_own(draft_target(name) or name))
+
+
+def _remove_files(folder: Path, is_removed: Callable[[str], bool]) -> None:
+    """Remove the files in a folder for which the function returns True; symbolic links to folders are ignored."""
     if folder.is_symlink() or not folder.is_dir():
         return
     for entry in _entries(folder):
-        if is_own(draft_target(entry.name) or entry.name) and not entry.is_dir(follow_symlinks=False):
+        if is_removed(entry.name) and not entry.is_dir(follow_symlinks=False):
             (folder / entry.name).unlink(missing_ok=True)
 
 
 def remove_drafts(folder: Path, subfolders: tuple[str, ...]) -> None:
     """Remove incomplete files that a killed process left in a run and in its subfolders."""
     for place in (folder, *(folder / name for name in subfolders)):
-        if place.is_symlink() or not place.is_dir():
-            continue
-        for entry in _entries(place):
-            if draft_target(entry.name) is not None and entry.is_file(follow_symlinks=False):
-                (place / entry.name).unlink(missing_ok=True)
+        _remove_files(place, lambda name: draft_target(name) is not None)
 
 
 # Layout of a run directory, and the status of a run.
@@ -540,7 +531,7 @@ def remove_drafts(folder: Path, subfolders: tuple[str, ...]) -> None:
 # SHA256SUMS               checksums of all these files, once the run is done
 # checkpoint/              exists during the fit; checkpoint-refit/ during the second pass
 #
-# Every file is written atomically. A directory may be moved, since it needs no other files, and links are rejected.
+# Every file is written atomically. A run may be moved, because it needs no other files.
 #
 # Axes: j annotator, m true class, n given label.
 
@@ -588,11 +579,8 @@ def set_status(folder: Path, status: Status) -> None:
 
 def last_epoch(folder: Path) -> str:
     """Describe the last finished epoch of a run; empty if there is none."""
-    first, refit = (_count_lines(folder / name) for name in (HISTORY, REFIT_HISTORY))
+    paths = (folder / HISTORY, folder / REFIT_HISTORY)
+    first, refit = (len(get_lines(path)) if path.is_file() else 0 for path in paths)
     if refit:
         return f"epoch {refit} of the second pass"
     return f"epoch {first}" if first else ""
-
-
-def _count_lines(path: Path) -> int:
-    return len(get_lines(path)) if path.is_file() else 0

@@ -10,7 +10,7 @@ import pytest
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, LabelError
 from crowdlogic.extensions.scale import patterns as pattern_tables
-from crowdlogic.extensions.scale.patterns import COUNT, group_rows, is_pattern_table, join_rows, parse_counts
+from crowdlogic.extensions.scale.patterns import COUNT, group_rows, join_rows, parse_counts
 
 ANNOTATORS = ("a", "b", "c")
 
@@ -85,8 +85,3 @@ def test_counts_are_whole_numbers_from_one_on() -> None:
         "patterns.csv, row 3: n_items must be the number of items of the row, got '0'. "
         "Give an integer of at least 1. (2 more such rows: 4, 5)"
     )
-
-
-def test_a_table_of_patterns_is_known_by_its_column() -> None:
-    assert is_pattern_table(["a", "b", "n_items"])
-    assert not is_pattern_table(["item", "a", "b"])

@@ -14,6 +14,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from threading import Thread
 
 import numpy as np
@@ -85,7 +86,7 @@ def _suspicious_columns(table: pl.DataFrame) -> list[str]:
 
 
 LARGE_FILE = 200_000_000
-"""Minimum size in bytes for loading the compiled kernels in advance."""
+"""Minimum size in bytes of files for which the compiled kernels are loaded in advance."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_HEADER = 1 << 20
@@ -110,7 +111,7 @@ class Delimited(TableFormat):
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
         """Read the table. Every cell is text or missing; blank lines are skipped."""
         header = _first_line(file)
-        separator = self.separator or _guess_separator(header)
+        separator = self.separator or guess_separator(header)
         require_parsable(file.name, columns=header.count(separator.encode()) + 1)
         table = _parse(file, separator)
         _check_header(file, separator)
@@ -118,7 +119,11 @@ class Delimited(TableFormat):
             return require_rows(table, file.name), TableSource(file.name, first_row=2)
         # Blank lines, or rows padded by polars, are only possible if the last column has missing values.
         _check_fields(file, separator)
-        return _drop_blank_lines(table, file.name)
+        filled = ~table.select(pl.all_horizontal(pl.all().is_null())).to_series()
+        if filled.all():
+            return table, TableSource(file.name, first_row=2)
+        numbers = filled.arg_true().to_numpy().astype(np.int64) + 2
+        return require_rows(table.filter(filled), file.name), TableSource(file.name, numbers=numbers)
 
     def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:
         """Return a function that writes the table with its header incrementally."""
@@ -143,7 +148,8 @@ def _parse(file: InputFile, separator: str) -> pl.DataFrame:
         if not file.is_plain:
             return pl.read_csv(io.BytesIO(file.content), infer_schema=False, separator=separator)
         if file.location.stat().st_size > LARGE_FILE:
-            Thread(target=_warm_up, daemon=True).start()
+            # Load the compiled kernels of the methods while the file is read, which saves a second
+            Thread(target=import_module, args=("crowdlogic.numerics.label_kernels",), daemon=True).start()
         # Pass the path, which polars maps into memory, whereas an open file is copied; brackets are not a pattern
         return pl.read_csv(file.location.absolute(), infer_schema=False, separator=separator, glob=False)
     except pl.exceptions.NoDataError:
@@ -154,21 +160,6 @@ def _parse(file: InputFile, separator: str) -> pl.DataFrame:
         return _parse_slowly(file, separator)
 
 
-def _warm_up() -> None:
-    """Load the compiled kernels while the file is read, which saves a second for large tables."""
-    from crowdlogic.numerics.kernels import warm_up
-
-    warm_up()
-
-
-def _drop_blank_lines(table: pl.DataFrame, name: str) -> tuple[pl.DataFrame, TableSource]:
-    filled = ~table.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    if filled.all():
-        return table, TableSource(name, first_row=2)
-    numbers = filled.arg_true().to_numpy().astype(np.int64) + 2
-    return require_rows(table.filter(filled), name), TableSource(name, numbers=numbers)
-
-
 def _first_line(file: InputFile) -> bytes:
     if not file.is_plain:
         return file.content.partition(b"\n")[0]
@@ -176,7 +167,8 @@ def _first_line(file: InputFile) -> bytes:
         return opened.readline(LONGEST_HEADER)
 
 
-def _guess_separator(header: bytes) -> str:
+def guess_separator(header: bytes) -> str:
+    """Return the first of comma, semicolon and tab that the header contains; a comma if it contains none."""
     return next((mark for mark in (",", ";", "\t") if mark.encode() in header), ",")
 
 

@@ -29,7 +29,6 @@ from crowdlogic.data.names import Classes, Names, as_text, encode, find, sort_cl
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, LabelError, OptionError, name_list, parse_choice
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, stable_order
-from crowdlogic.numerics.first_appearance import LARGE
 
 # What the cells of a label table may hold: one category per cell, a finite weight, a time, a kind.
 
@@ -345,6 +344,10 @@ def _contradiction(
     )
 
 
+MANY_ROWS = 5_000_000
+"""Minimum number of rows for encoding two columns at a time."""
+
+
 def build_labels(
     table: pl.DataFrame,
     source: TableSource,
@@ -357,7 +360,7 @@ def build_labels(
     Items and annotators all of whose labels are missing stay in the table, without labels.
     """
     policy = parse_choice(Duplicates, duplicates, "duplicates")
-    with ThreadPoolExecutor(2 if len(table) >= LARGE else 1) as pool:  # coding waits for memory, not for Python
+    with ThreadPoolExecutor(2 if len(table) >= MANY_ROWS else 1) as pool:  # encoding waits for memory, not for Python
         coded_items = pool.submit(encode_names, table["item"], "item", source)
         coded_people = pool.submit(encode_names, table["annotator"], "annotator", source)
         coded_labels = pool.submit(code_labels, table["label"], source, classes)

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from crowdlogic.data.blocks import digest, make_shard
 from crowdlogic.data.intake.building import (
     code_labels,
-    deduplicate,
     differing_rows,
     encode_names,
     odd_classes,
@@ -35,8 +34,8 @@ from crowdlogic.data.names import Classes, Names
 from crowdlogic.errors import FormatError, LabelError
 from crowdlogic.extensions.scale.coded_files import Manifest, ShardSize, write_annotators, write_manifest, write_shard
 from crowdlogic.extensions.scale.label_files import LabelFiles
-from crowdlogic.numerics.arrays import Ints
-from crowdlogic.numerics.kernels import first_appearance_codes
+from crowdlogic.numerics.arrays import Ints, stable_order
+from crowdlogic.numerics.first_appearance import code_hashes
 
 BYTES_PER_ROW = 400
 """Generous estimate of the memory per row while encoding a batch or a shard, in bytes."""
@@ -146,7 +145,7 @@ class _Coder:
         annotator = np.array([self.annotators.setdefault(str(name), len(self.annotators)) for name in names.to_list()])
         label, found = code_labels(table["label"], source)
         code = [self._label_code(name, source, label, k) for k, name in enumerate(found)]
-        self.rows = np.zeros(len(table), dtype=_row_type(self.has_weights))
+        self.rows = np.zeros(len(table), dtype=_fields(self.has_weights))
         self.rows["annotator"] = annotator[people]
         self.rows["label"] = np.array([*code, -1], dtype=np.int32)[label]
         if self.has_weights:
@@ -181,9 +180,8 @@ class _Coder:
         )
 
 
-def _row_type(has_weights: bool) -> np.dtype[Any]:
-    fields = [("annotator", "<i4"), ("label", "<i4")]
-    return np.dtype([*fields, ("weight", "<f8")] if has_weights else fields)
+def _fields(has_weights: bool) -> list[tuple[str, str]]:
+    return [("annotator", "<i4"), ("label", "<i4"), *([("weight", "<f8")] if has_weights else [])]
 
 
 class _Spill:
@@ -191,7 +189,7 @@ class _Spill:
 
     def __init__(self, folder: Path, *, bits: int, has_weights: bool) -> None:
         self.folder, self.bits = folder, bits
-        self.row_type = np.dtype([("hash", "<u8"), *((name, kind) for name, kind in _fields(has_weights))])
+        self.row_type = np.dtype([("hash", "<u8"), *_fields(has_weights)])
         self.names: list[Path] = []
         self._files: list[BinaryIO] = []
 
@@ -226,7 +224,7 @@ class _Spill:
 
     def _add_names(self, items: Names, hashes: pl.Series) -> None:
         path = self.folder / f"names-{len(self.names):05d}.parquet"
-        _, firsts = first_appearance_codes(hashes.to_numpy())
+        _, firsts = code_hashes(hashes.to_numpy())
         table = pl.DataFrame({"hash": hashes.gather(firsts), "item": items.gather(firsts)}).sort("hash")
         table.write_parquet(path, compression="lz4", row_group_size=1 << 16)
         self.names.append(path)
@@ -248,10 +246,6 @@ class _Spill:
         return self.folder / f"rows-{part:05d}"
 
 
-def _fields(has_weights: bool) -> list[tuple[str, str]]:
-    return [("annotator", "<i4"), ("label", "<i4"), *([("weight", "<f8")] if has_weights else [])]
-
-
 def _make_shard(
     folder: Path, spill: _Spill, part: int, *, at: int, first: int, coder: _Coder, codes: Ints
 ) -> ShardSize | None:
@@ -259,7 +253,7 @@ def _make_shard(
     rows = spill.read_rows(part)
     if not len(rows):
         return None
-    unit, firsts = first_appearance_codes(np.ascontiguousarray(rows["hash"]))
+    unit, firsts = code_hashes(np.ascontiguousarray(rows["hash"]))
     items = _join_names(pl.Series("hash", rows["hash"][firsts]), spill.read_names(part))
     label = codes[rows["label"]] if len(codes) else rows["label"]
     given = np.flatnonzero(rows["label"] >= 0)
@@ -285,30 +279,24 @@ def _join_names(hashes: pl.Series, names: pl.DataFrame) -> Names:
 
 
 def _keep_rows(unit: Ints, annotator: Ints, label: Ints, *, items: Names, coder: _Coder) -> Ints:
-    """Return the rows that count, sorted by unit and annotator."""
+    """Return the rows that count, sorted by unit and annotator; see `data.intake.building.deduplicate`."""
     people = pl.Series(list(coder.annotators), dtype=pl.String)
-    policy, names = coder.options.duplicates, (items, people)
-    source = TableSource("")
-    kept, count = deduplicate(
-        unit, annotator, label=lambda: label, place=None, names=names, policy=Duplicates.keep, source=source
-    )
+    policy = coder.options.duplicates
+    key = unit.astype(np.int64) * len(people) + annotator
+    kept = stable_order(key)
+    key = key[kept]
+    repeats = key[1:] == key[:-1]
+    count = int(np.count_nonzero(repeats))
     coder.duplicates += count
     if not count or policy is Duplicates.keep:
         return kept
-    key = unit[kept].astype(np.int64) * len(people) + annotator[kept]
-    differs = differing_rows(kept, key[1:] == key[:-1], label)
+    differs = differing_rows(kept, repeats, label)
     if policy is Duplicates.error and len(differs):
         row = int(differs[0])
         raise LabelError(
             f"Annotator {people[int(annotator[row])]!r} labels item {items[int(unit[row])]!r} again, with another "
             f"label. Choose which labels count: --duplicates first, last or keep."
         )
-    return deduplicate(
-        unit,
-        annotator,
-        label=lambda: label,
-        place=None,
-        names=names,
-        policy=Duplicates.last if policy is Duplicates.last else Duplicates.first,
-        source=source,
-    )[0]
+    distinct, edge = key[1:] != key[:-1], [True]
+    counts = np.append(distinct, edge) if policy is Duplicates.last else np.append(edge, distinct)
+    return np.asarray(kept[counts])

@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
@@ -145,34 +145,19 @@ def report_problems(address: Address) -> Iterator[None]:
         ) from None
 
 
-def load_duckdb() -> ModuleType:
-    """Import DuckDB's package."""
+def load_driver(name: str) -> Any:
+    """Import the package of a database."""
     try:
-        import duckdb
+        return import_module(name)
     except ModuleNotFoundError as problem:
-        raise missing_driver("duckdb") from problem
-    return duckdb
+        raise MissingExtraError(
+            f"This database needs the package {name}, which is not installed: pip install crowdlogic[{EXTRAS[name]}]"
+        ) from problem
 
 
-def load_psycopg() -> ModuleType:
-    """Import PostgreSQL's driver."""
-    try:
-        import psycopg
-    except ModuleNotFoundError as problem:
-        raise missing_driver("psycopg") from problem
-    return psycopg  # type: ignore[no-any-return, unused-ignore]
-
-
-def missing_driver(name: str) -> MissingExtraError:
-    """Return the error for a driver that is not installed."""
-    return MissingExtraError(
-        f"This database needs the package {name}, which is not installed: pip install crowdlogic[{EXTRAS[name]}]"
-    )
-
-
-def split_file(path: str, *, scheme: str) -> Address:
-    """Split duckdb:FILE/TABLE. FILE is the longest prefix that is a file, otherwise all but the last part."""
-    place = path.removeprefix(f"{scheme}:")
+def split_file(path: str) -> Address:
+    """Split SCHEME:FILE/TABLE. FILE is the longest prefix that is a file, otherwise all but the last part."""
+    place = path.partition(":")[2]
     parts = place.split("/")
     for end in range(len(parts), 0, -1):
         if Path("/".join(parts[:end])).is_file():
@@ -185,40 +170,39 @@ def refuse_changes(query: str) -> OptionError:
     return OptionError(f"--query {query!r:.100}: only a single SELECT is run, so that no data is modified.")
 
 
-def insert_rows(cursor: Any, address: Address, table: pl.DataFrame, types: dict[str, str], mark: str) -> None:
-    """Create the table and insert the rows with a DB-API cursor."""
+def insert_rows(
+    cursor: Any, address: Address, table: pl.DataFrame, types: tuple[str, str, str, str], mark: str
+) -> None:
+    """Create the table and insert the rows with a DB-API cursor.
+
+    Args:
+        cursor: The cursor.
+        address: Address of the table.
+        table: The rows.
+        types: The types of the database for integers, floats, booleans and text.
+        mark: The placeholder of the driver.
+    """
+    nested = [name for name, dtype in table.schema.items() if dtype.is_nested()]
+    if nested:
+        raise OptionError(
+            f"{address.name}: column {nested[0]!r} contains lists, which are not supported. Write .parquet or .jsonl."
+        )
+    table = table.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
     columns = ['"' + name.replace('"', '""') + '"' for name in table.columns]
-    kinds = [types.get(_kind(dtype), types["text"]) for dtype in table.dtypes]
+    is_kind = [(dtype.is_integer(), dtype.is_float(), dtype == pl.Boolean, True) for dtype in table.dtypes]
+    kinds = [types[found.index(True)] for found in is_kind]
     declared = ", ".join(f"{name} {kind}" for name, kind in zip(columns, kinds, strict=True))
     cursor.execute(f"CREATE TABLE {address.quoted} ({declared})")
     marks = ", ".join([mark] * len(columns))
     cursor.executemany(f"INSERT INTO {address.quoted} VALUES ({marks})", table.rows())  # noqa: S608 (quoted)
 
 
-def _kind(dtype: pl.DataType) -> str:
-    if dtype.is_integer():
-        return "integer"
-    if dtype.is_float():
-        return "float"
-    return "boolean" if dtype == pl.Boolean else "text"
-
-
-def flatten(table: pl.DataFrame, address: Address) -> pl.DataFrame:
-    """Return the table after checking that it contains no nested columns."""
-    nested = [name for name, dtype in table.schema.items() if dtype.is_nested()]
-    if nested:
-        raise OptionError(
-            f"{address.name}: column {nested[0]!r} contains lists, which are not supported. Write .parquet or .jsonl."
-        )
-    return table.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
-
-
 class SQLiteFile:
     """Driver for SQLite files, based on Python's sqlite3."""
 
     def parse(self, path: str) -> Address:
-        """Split sqlite:FILE/TABLE."""
-        return split_file(path, scheme="sqlite")
+        """Split sqlite:FILE/TABLE into the file and the table."""
+        return split_file(path)
 
     @contextmanager
     def _reading(self, address: Address) -> Iterator[sqlite3.Connection]:
@@ -255,11 +239,11 @@ class SQLiteFile:
 
     def create(self, address: Address, table: pl.DataFrame) -> None:
         """Create a table with these rows in one transaction."""
-        types = {"integer": "INTEGER", "float": "REAL", "boolean": "BOOLEAN", "text": "TEXT"}
+        types = ("INTEGER", "REAL", "BOOLEAN", "TEXT")
         with closing(sqlite3.connect(address.database, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                insert_rows(connection.cursor(), address, flatten(table, address), types, "?")
+                insert_rows(connection.cursor(), address, table, types, "?")
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise
@@ -293,13 +277,13 @@ class DuckDBFile:
     """Driver for DuckDB files, based on the package duckdb."""
 
     def parse(self, path: str) -> Address:
-        """Split duckdb:FILE/TABLE."""
-        return split_file(path, scheme="duckdb")
+        """Split duckdb:FILE/TABLE into the file and the table."""
+        return split_file(path)
 
     @contextmanager
     def _reading(self, address: Address) -> Iterator[Any]:
         """Connect for reading, without access to other files and the network."""
-        duckdb = load_duckdb()
+        duckdb = load_driver("duckdb")
         file = require_file(address.database)
         config = {"enable_external_access": "false"}
         with closing(duckdb.connect(str(file), read_only=True, config=config)) as connection:
@@ -309,7 +293,7 @@ class DuckDBFile:
         """Return the rows of a query."""
         with self._reading(address) as connection:
             statements = connection.extract_statements(query)
-            if [one.type for one in statements] != [load_duckdb().StatementType.SELECT]:
+            if [one.type for one in statements] != [load_driver("duckdb").StatementType.SELECT]:
                 raise refuse_changes(query)
             result = connection.execute(statements[0])
             names, rows = [one[0] for one in result.description], result.fetchall()
@@ -327,11 +311,11 @@ class DuckDBFile:
 
     def create(self, address: Address, table: pl.DataFrame) -> None:
         """Create a table with these rows in one transaction."""
-        duckdb = load_duckdb()
-        types = {"integer": "BIGINT", "float": "DOUBLE", "boolean": "BOOLEAN", "text": "VARCHAR"}
+        duckdb = load_driver("duckdb")
+        types = ("BIGINT", "DOUBLE", "BOOLEAN", "VARCHAR")
         with closing(duckdb.connect(address.database)) as connection:
             connection.begin()
-            insert_rows(connection, address, flatten(table, address), types, "?")
+            insert_rows(connection, address, table, types, "?")
             connection.commit()  # closing without it rolls back
 
 
@@ -348,14 +332,14 @@ class PostgreSQLServer:
 
     @contextmanager
     def _connected(self, address: Address, *, read_only: bool) -> Iterator[Any]:
-        psycopg = load_psycopg()
+        psycopg = load_driver("psycopg")
         with psycopg.connect(address.database, connect_timeout=20) as connection:
             connection.read_only = read_only
             yield connection
 
     def read(self, address: Address, query: str) -> pl.DataFrame:
         """Return the rows of a query. DECLARE CURSOR in a read-only transaction only permits a single SELECT."""
-        psycopg = load_psycopg()
+        psycopg = load_driver("psycopg")
         with self._connected(address, read_only=True) as connection:
             try:
                 connection.execute(f"DECLARE crowdlogic_rows NO SCROLL CURSOR FOR {query}", prepare=True)
@@ -386,9 +370,9 @@ class PostgreSQLServer:
 
     def create(self, address: Address, table: pl.DataFrame) -> None:
         """Create a table with these rows in one transaction."""
-        types = {"integer": "bigint", "float": "double precision", "boolean": "boolean", "text": "text"}
+        types = ("bigint", "double precision", "boolean", "text")
         with self._connected(address, read_only=False) as connection:  # commits on success, rolls back on an error
-            insert_rows(connection.cursor(), address, flatten(table, address), types, "%s")
+            insert_rows(connection.cursor(), address, table, types, "%s")
 
 
 DUCKDB = Database("duckdb", "a DuckDB database", DuckDBFile())

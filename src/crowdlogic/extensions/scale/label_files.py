@@ -6,7 +6,6 @@ columns. `extensions/scale/coding.py` encodes the rows.
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from crowdlogic.data.files import open_regular, require_file
+from crowdlogic.data.formats.delimited import guess_separator
 from crowdlogic.data.formats.parquet import check_parquet
 from crowdlogic.data.formats.tables import hold_back_panics
 from crowdlogic.data.intake.columns import find_roles, require_columns
@@ -54,7 +54,12 @@ class LabelFiles:
         """Return the number of rows: exact for Parquet files, estimated from the beginning for csv files."""
         if self.format == "parquet":
             return sum(_scan(path, self.format).select(pl.len()).collect().item() for path in self.paths)
-        return sum(_estimate_rows(path) for path in self.paths)
+        rows = 0
+        for path in self.paths:
+            with path.open("rb") as file:
+                head = file.read(PROBE)
+            rows += max(int(path.stat().st_size / max(len(head), 1) * head.count(b"\n")) - 1, 1)
+        return rows
 
     def batches(self, size: int) -> Iterator[tuple[Path, int, pl.DataFrame]]:
         """Yield the file, the number of the first row, and the rows (with roles as columns) of every batch."""
@@ -139,20 +144,20 @@ def _scan(path: Path, format: str) -> pl.LazyFrame:
     place = require_file(path)
     if format == "parquet":
         return pl.scan_parquet(place, glob=False)
-    separator = "\t" if format == "tsv" else _separator(place)
+    with place.open("rb") as file:
+        separator = "\t" if format == "tsv" else guess_separator(file.readline(PROBE))
     return pl.scan_csv(place, infer_schema=False, separator=separator, glob=False)
-
-
-def _separator(path: Path) -> str:
-    with path.open("rb") as file:
-        header = file.readline(PROBE)
-    return next((mark for mark in (",", ";", "\t") if mark.encode() in header), ",")
 
 
 def _read_batches(path: Path, format: str, roles: Mapping[str, str], size: int) -> Iterator[pl.DataFrame]:
     """Yield the rows of one file in batches: slices of a Parquet file, or streamed rows of a csv file."""
     table = _scan(path, format).select(pl.col(column).alias(role) for role, column in roles.items())
-    batches = _slices(table, size) if format == "parquet" else _streamed(table, size)
+    batches: Iterator[pl.DataFrame]
+    if format == "parquet":
+        n_rows = table.select(pl.len()).collect().item()
+        batches = (table.slice(first, size).collect() for first in range(0, n_rows, size))
+    else:
+        batches = (batch for batch in table.collect_batches(chunk_size=size, maintain_order=True, lazy=True))
     while True:
         try:
             with hold_back_panics():  # only while reading, since standard error belongs to the whole process
@@ -166,24 +171,6 @@ def _read_batches(path: Path, format: str, roles: Mapping[str, str], size: int) 
         yield batch
 
 
-def _slices(table: pl.LazyFrame, size: int) -> Iterator[pl.DataFrame]:
-    for first in range(0, table.select(pl.len()).collect().item(), size):
-        yield table.slice(first, size).collect()
-
-
-def _streamed(table: pl.LazyFrame, size: int) -> Iterator[pl.DataFrame]:
-    yield from table.collect_batches(chunk_size=size, maintain_order=True, lazy=True)
-
-
 def _unreadable(path: Path, format: str, problem: BaseException) -> FormatError:
     why = str(problem).partition("\n")[0][:120]
     return FormatError(f"{path}: cannot be read as a {format} file ({why}). Fetch or write it again.")
-
-
-def _estimate_rows(path: Path) -> int:
-    """Estimate the number of rows of a csv file from the length of its first rows."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        head = io.BytesIO(file.read(PROBE)).getvalue()
-    lines = head.count(b"\n")
-    return max(int(size / max(len(head), 1) * lines) - 1, 1)

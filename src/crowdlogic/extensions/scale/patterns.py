@@ -249,11 +249,6 @@ def parse_counts(table: pl.DataFrame, source: TableSource) -> Floats:
     return counts.to_numpy().astype(np.float64)
 
 
-def is_pattern_table(columns: Sequence[str]) -> bool:
-    """Return whether the columns are those of a table of patterns."""
-    return COUNT in columns
-
-
 def _scan(place: Path, *, numbered: bool = False) -> str:
     return f"read_parquet({quote_text(str(place))}{', file_row_number=true' if numbered else ''})"
 
@@ -271,14 +266,9 @@ def _copy(query: str, out: Path, path: str | Path, *, threads: int) -> None:
         except duckdb.BinderException as problem:
             raise LabelError(f"{path}: {_first_line(problem)}") from problem
         except (duckdb.InvalidInputException, duckdb.IOException, duckdb.InternalException) as problem:
-            raise _failure(path, out, problem) from problem
-
-
-def _failure(path: str | Path, out: Path, problem: Exception) -> FormatError | ResourceError:
-    """Return the error for a full disk or an unreadable file."""
-    if "No space left" in str(problem):
-        return ResourceError(f"{out}: no space left on the disk. Free some space, or write elsewhere.")
-    return _unreadable(path, problem)
+            if "No space left" in str(problem):
+                raise ResourceError(f"{out}: no space left on the disk. Free some space, or write elsewhere.") from None
+            raise _unreadable(path, problem) from problem
 
 
 def _unreadable(path: str | Path, problem: Exception) -> FormatError:
@@ -511,7 +501,7 @@ def find_pattern_source(options: AggregateOptions) -> PatternSource | None:
     if not options.input.wide or options.labels == STANDARD_STREAM or not Path(options.labels).is_file():
         return None
     item, annotators = wide_columns(options.labels, options.input)
-    if is_pattern_table(annotators):
+    if COUNT in annotators:
         return PatternSource(path=options.labels)
     if any(getattr(options, name) is not None for name in ITEM_OPTIONS) or Path(options.out).suffix != ".parquet":
         return None

@@ -129,7 +129,7 @@ class SparkEngine(RemoteEngine):
 
     def map(self, step: Step, parameters: Arrays, states: SparkStates | None = None) -> DataFrame:
         """Return the (lazy) DataFrame with the results of a step over all shards."""
-        sent = self.session.sparkContext.broadcast(save(_whole(parameters)))
+        sent = self.session.sparkContext.broadcast(save(contiguous(parameters)))
         rows = self.rows if states is None else states.rows
         frame = rows.mapInArrow(partial(_run_step, step=step, shards=self._shards, sent=sent), STEP_SCHEMA)
         _when_gone(frame, sent.unpersist)
@@ -160,7 +160,7 @@ class SparkEngine(RemoteEngine):
         table = pa.table(
             {
                 "shard": pa.array(range(len(cut)), pa.int32()),
-                "state": pa.array([save(_whole(state)) for state in cut], pa.binary()),
+                "state": pa.array([save(contiguous(state)) for state in cut], pa.binary()),
             }
         )
         frame = self.rows.join(broadcast(self.session.createDataFrame(table)), "shard")
@@ -226,9 +226,9 @@ def _run_step(batches: Batches, *, step: Step, shards: FolderShards | RowShards,
             total = counts if total is None else add_counts(total, counts)
             with_state = with_state or bool(state)
             if state:
-                yield _found(shard=row["shard"], arrays=row.get("arrays"), state=save(_whole(state)))
+                yield _found(shard=row["shard"], arrays=row.get("arrays"), state=save(contiguous(state)))
     if total is not None:
-        yield _found(counts=save(_whole(total)), with_state=with_state)
+        yield _found(counts=save(contiguous(total)), with_state=with_state)
 
 
 def _found(*, shard: int | None = None, with_state: bool = False, **held: bytes | None) -> pa.RecordBatch:
@@ -246,7 +246,7 @@ def _add_tables(batches: Batches) -> Batches:
             total = counts if total is None else add_counts(total, counts)
             with_state = with_state or row["with_state"]
     if total is not None:
-        counted = pa.array([save(_whole(total))], pa.binary())
+        counted = pa.array([save(contiguous(total))], pa.binary())
         yield pa.record_batch({"counts": counted, "with_state": pa.array([with_state])})
 
 
@@ -274,7 +274,7 @@ def _kept_shard(folder: str, at: int) -> Shard:
     return shard
 
 
-def _whole(arrays: Arrays) -> dict[str, NDArray[Any]]:
+def contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
     """Return contiguous arrays, as required by safetensors."""
     return {name: np.asarray(array, order="C") for name, array in arrays.items()}
 

@@ -15,13 +15,12 @@ from typing import Any
 
 import polars as pl
 
-from crowdlogic.data.corpus import Corpus, documents
+from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.folders import Folder
-from crowdlogic.data.formats.protocol import Crowd, Encoded, ReadOptions, assemble_crowd
+from crowdlogic.data.formats.protocol import Encoded
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, labels_table, require_rows
-from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import sort_classes
@@ -57,16 +56,9 @@ class HuggingFace(TableFormat):
         features = info.get("features")
         for column, feature in (features if isinstance(features, dict) else {}).items():
             names = _class_names(feature)
-            if names and column in table.columns:
-                table = table.with_columns(_names_for_codes(table[column], names))
+            if names and column in table.columns and _inner(table[column].dtype).is_integer():
+                table = table.with_columns(_replace(table[column], dict(enumerate(names)), pl.String))
         return require_rows(table, file.name), TableSource(file.name)
-
-    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Read labels and any texts from a long table, or labels from a wide one if `options.wide` is set."""
-        if options.wide:
-            return super().read_crowd(file, options)
-        table, source = self.read_table(file)
-        return assemble_crowd(table, source, options, corpus=_texts_of_items(table, source, options))
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:
         """Encode labels as a long table, with texts if known; for sequences, one row per tagged sentence."""
@@ -84,14 +76,16 @@ class HuggingFace(TableFormat):
         for column in table.columns:
             names = _classes_in(table[column]) if column in CLASS_COLUMNS else None
             if names is not None:
-                table = table.with_columns(_codes_for_names(table[column], names))
+                codes = {name: code for code, name in enumerate(names)}
+                table = table.with_columns(_replace(table[column], codes, pl.Int64))
             features[column] = _feature(table[column].dtype, names)
         rows = io.BytesIO()
         table.write_ipc_stream(rows, compat_level=pl.CompatLevel.oldest())
         info = {"citation": "", "description": "", "features": features, "homepage": "", "license": ""}
         state: dict[str, Any] = {
             "_data_files": [{"filename": ROWS}],
-            "_fingerprint": f"{hash_rows(rows.getvalue())}",
+            # The key of the cache of `datasets`; a hash of the rows, so that it is reproducible
+            "_fingerprint": hashlib.blake2b(rows.getvalue(), digest_size=8).hexdigest(),
             "_format_columns": None,
             "_format_kwargs": {},
             "_format_type": None,
@@ -102,11 +96,6 @@ class HuggingFace(TableFormat):
 
 
 HUGGINGFACE = HuggingFace()
-
-
-def hash_rows(content: bytes) -> str:
-    """Return the fingerprint used by datasets for caching: a hash of the rows, so that it is reproducible."""
-    return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 def _to_json(value: Any) -> bytes:
@@ -171,38 +160,25 @@ def _class_names(feature: Any) -> list[str] | None:
     return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else None
 
 
-def _names_for_codes(codes: pl.Series, names: list[str]) -> pl.Series:
-    """Replace class numbers by names; a number without a name, such as -1, becomes missing."""
-    table = pl.DataFrame({"code": pl.Series(range(len(names)), dtype=pl.Int64), "name": names})
-    flat = codes.explode() if isinstance(codes.dtype, pl.List) else codes
-    if not flat.dtype.is_integer():
-        return codes
-    joined = flat.cast(pl.Int64).to_frame("code").join(table, on="code", how="left", maintain_order="left")["name"]
-    return joined.alias(codes.name) if flat is codes else _fold(joined, codes)
+def _replace(column: pl.Series, new: Mapping[Any, Any], dtype: Any) -> pl.Series:
+    """Replace the values of a column, or of its lists; other values, such as the class number -1, become missing."""
+    old, values = pl.Series(list(new)), pl.Series(list(new.values()), dtype=dtype)
+    if isinstance(column.dtype, pl.List):
+        return column.list.eval(pl.element().replace_strict(old, values, default=None))
+    return column.replace_strict(old, values, default=None)
 
 
-def _codes_for_names(column: pl.Series, names: list[str]) -> pl.Series:
-    """Replace class names by their numbers."""
-    table = pl.DataFrame({"name": names, "code": pl.Series(range(len(names)), dtype=pl.Int64)})
-    flat = column.explode() if isinstance(column.dtype, pl.List) else column
-    joined = flat.to_frame("name").join(table, on="name", how="left", maintain_order="left")["code"]
-    return joined.alias(column.name) if flat is column else _fold(joined, column)
-
-
-def _fold(flat: pl.Series, like: pl.Series) -> pl.Series:
-    """Regroup exploded entries into lists like those of another column; explode made an empty list one null."""
-    lengths = like.list.len().fill_null(0).to_list()
-    values, at, lists = flat.to_list(), 0, []
-    for length in lengths:
-        lists.append(values[at : at + length])
-        at += max(length, 1)
-    return pl.Series(like.name, lists, dtype=pl.List(flat.dtype))
+def _inner(dtype: Any) -> Any:
+    """Return the type of the values in a column, or in its lists."""
+    return dtype.inner if isinstance(dtype, pl.List) else dtype
 
 
 def _classes_in(column: pl.Series) -> list[str] | None:
     """Return the classes of a column of text or lists of text; None for other types."""
+    if _inner(column.dtype) != pl.String:
+        return None
     flat = column.explode() if isinstance(column.dtype, pl.List) else column
-    return [str(name) for name in sort_classes(flat.drop_nulls().to_list())] if flat.dtype == pl.String else None
+    return [str(name) for name in sort_classes(flat.drop_nulls().to_list())]
 
 
 def _feature(dtype: Any, names: list[str] | None) -> dict[str, Any]:
@@ -223,15 +199,3 @@ def _add_texts(table: pl.DataFrame, corpus: Corpus | None) -> pl.DataFrame:
     return table.join(texts, on="item", how="left", maintain_order="left").select(
         "item", "text", pl.exclude("item", "text")
     )
-
-
-def _texts_of_items(table: pl.DataFrame, source: TableSource, options: ReadOptions) -> Corpus | None:
-    """Return one text per item of a long table of labels; None if any item lacks a text or has several."""
-    roles = find_roles(table.columns, options.columns, where=source.name)
-    if not {"item", "text"} <= set(roles) or "tags" in roles:
-        return None
-    pairs = table.select(item=roles["item"], text=roles["text"]).unique(maintain_order=True)
-    complete = not pairs["text"].null_count() and pairs["text"].dtype == pl.String
-    if not complete or pairs["item"].is_duplicated().any() or pairs["item"].null_count():
-        return None
-    return documents(pairs["item"].to_list(), pairs["text"].to_list())

@@ -55,11 +55,11 @@ TAKES_ROWS = 'Give a list of (item, annotator, tags), such as [("s1", "ann", ["B
 WRONG: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: cl.DawidSkene().infer("labels.csv"),
-        "infer: 'labels.csv' where labels are expected. Read a file with read_labels(path).",
+        "infer: expected labels, got 'labels.csv'. Read a file with read_labels(path).",
     ),
     (
         lambda: cl.DawidSkene().infer([("u", "a", "x")]),
-        "infer: a list where labels are expected. Make them with from_frame or from_dict.",
+        "infer: expected labels, got a list. Create labels with from_frame or from_dict.",
     ),
     (
         lambda: cl.DawidSkene().infer(CORPUS, LABELS),
@@ -67,7 +67,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.DawidSkene().infer(None),
-        "infer: a NoneType where labels are expected. Make them with from_frame or from_dict.",
+        "infer: expected labels, got a NoneType. Create labels with from_frame or from_dict.",
     ),
     (
         lambda: cl.MajorityVote().infer(ITEMS),
@@ -161,11 +161,11 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: infer_calibrated(Short(), LABELS), f"truth: a Short has infer(labels). {WHAT_IT_IS}"),
     (
         lambda: cl.LogicLNCL().fit(CORPUS, "labels.csv"),
-        "fit: 'labels.csv' where labels are expected. Read a file with read_labels(path).",
+        "fit: expected labels, got 'labels.csv'. Read a file with read_labels(path).",
     ),
     (
         lambda: cl.LogicLNCL().fit("items.csv", LABELS),
-        "'items.csv' is one text where a list of items is expected. Write [text].",
+        "Expected a list of items, got the text 'items.csv'. Write [text].",
     ),
     (
         lambda: cl.LogicLNCL().fit(["one"], LABELS),
@@ -173,7 +173,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL().fit(7, LABELS),
-        "int where items are expected. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
+        "Expected items, got int. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
     ),
     (
         lambda: cl.LogicLNCL(classifier="liner").fit(CORPUS, LABELS),
@@ -220,18 +220,18 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         "Item 's' has labels but no text (1 such items). Add the items to the corpus, or select the labels of its items.",
     ),
     (lambda: cl.TrainingLimits(epochs=0), "epochs and patience must be at least 1, got 0 and 5."),
-    (lambda: LEARNED.predict("one text"), "'one text' is one text where a list of items is expected. Write [text]."),
+    (lambda: LEARNED.predict("one text"), "Expected a list of items, got the text 'one text'. Write [text]."),
     (
         lambda: LEARNED.predict(LABELS),
-        "These are labels where items are expected. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
+        "Expected items, got labels. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
     ),
     (
         lambda: LEARNED.predict([1, 2]),
-        "A list of neither texts nor token lists where items are expected. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
+        "Expected items, got a list of neither texts nor token lists. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
     ),
     (
         lambda: LEARNED.predict(cl.data.sentences(["s"], [["a", "b"]])),
-        "These items are sentences of tokens, and the classifier learnt from whole documents. Give it texts.",
+        "These items are tokenised sentences, but the classifier was trained on documents. Give texts.",
     ),
     (
         lambda: cl.load_run("no-such-run"),
@@ -268,11 +268,11 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.data.from_wide(FRAME, item="item"),
-        "the table: is a long table, one row per label (item, annotator, label), and not a wide one with a column per annotator. To read it, use from_frame.",
+        "the table: is a long table with one row per label (item, annotator, label), not a wide table with one column per annotator. To read it, use from_frame.",
     ),
     (
         lambda: cl.data.from_matrix([[0.5, 1.0]]),
-        "A label matrix has two axes and whole numbers; this one is 2-d of float64.",
+        "A label matrix must have two axes and integers, got 2 axes and float64.",
     ),
     (
         lambda: cl.data.from_dict({"u": {"a": ["x", "y"]}}),
@@ -297,7 +297,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.truth.compare_methods(["mace"], "labels.csv"),
-        "compare_methods: 'labels.csv' where labels are expected. Read a file with read_labels(path).",
+        "compare_methods: expected labels, got 'labels.csv'. Read a file with read_labels(path).",
     ),
     (
         lambda: cl.truth.compare_methods(["mace"], LABELS, gold=["x", "y"]),
@@ -315,11 +315,11 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: cl.LogicLNCL(start=Short()), f"start: a Short has infer(labels). {WHAT_IT_IS}"),
     (
         lambda: cl.data.from_sequences({"ann": [["B-X", "O"]]}),
-        f"from_sequences: a dict where rows are expected. {TAKES_ROWS}",
+        f"from_sequences: expected rows, got a dict. {TAKES_ROWS}",
     ),
     (
         lambda: cl.data.from_sequences(FRAME),
-        f"from_sequences: a DataFrame where rows are expected. {TAKES_ROWS} A frame of them is read with from_frame.",
+        f"from_sequences: expected rows, got a DataFrame. {TAKES_ROWS} Use from_frame for a data frame.",
     ),
     (lambda: cl.data.from_sequences([["B-X", "O"]]), f"from_sequences: row 0 is ['B-X', 'O']. {TAKES_ROWS}"),
     (

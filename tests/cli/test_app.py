@@ -117,7 +117,7 @@ def test_the_module_runs_as_a_command() -> None:
         ),
         (
             ["evaluate", "l.csv", "l.csv"],
-            "crowdlogic: l.csv, row 3: item 'u' appears again. Answers have one row per item. A file of labels must be aggregated first. (2 more such rows: 4, 6)\n",
+            "crowdlogic: l.csv, row 3: item 'u' appears again. Give one row per item, or aggregate a file of labels first. (2 more such rows: 4, 6)\n",
         ),
         (["frobnicate"], "crowdlogic: There is no command 'frobnicate'. See crowdlogic --help.\n"),
         (

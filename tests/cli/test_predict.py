@@ -188,7 +188,7 @@ def test_tagged_texts_do_not_fit_into_a_csv(run: Run, tagged: Simulation) -> Non
     done = run("predict", "model", "texts.csv", "-o", "p.csv")
 
     assert done.code == 2
-    assert done.err == "crowdlogic: p.csv: tagged sentences are written as .conll, .jsonl or .parquet.\n"
+    assert done.err == "crowdlogic: p.csv: sentences cannot be written as csv. Use .conll, .jsonl or .parquet.\n"
     assert not Path("p.csv").exists()
 
 

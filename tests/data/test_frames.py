@@ -103,7 +103,7 @@ def test_an_item_twice_in_a_wide_table_follows_the_policy() -> None:
 
 
 def test_wide_columns_of_different_types_are_refused() -> None:
-    with pytest.raises(LabelError, match="the annotators' columns are of different types"):
+    with pytest.raises(LabelError, match="the columns of the annotators have different types"):
         from_wide(pl.DataFrame({"item": ["u"], "a": [["x"]], "b": [1]}), item="item")
 
 
@@ -115,11 +115,17 @@ def test_wide_columns_of_different_types_are_refused() -> None:
             lambda: from_arrays(["u"], ["a"], ["x"], weight=["q"]),
             "the lists, row 0: the weight 'q' is not a finite number of 0 or more. Correct the weight, or drop the column to count every label once.",
         ),
-        (lambda: from_matrix([[1, 2], [3]]), "A label matrix has rows of one length; this one is ragged."),
-        (lambda: from_matrix([[1], [2]], items=["a", "a"]), "2 items are named for 2 in the matrix. Name each once."),
+        (
+            lambda: from_matrix([[1, 2], [3]]),
+            "The rows of the label matrix have different lengths. Give rows of the same length.",
+        ),
+        (
+            lambda: from_matrix([[1], [2]], items=["a", "a"]),
+            "2 names of items for 2 in the matrix. Give each a different name.",
+        ),
         (
             lambda: from_matrix([[1], [2]], annotators=["a", "b"]),
-            "2 annotators are named for 1 in the matrix. Name each once.",
+            "2 names of annotators for 1 in the matrix. Give each a different name.",
         ),
         (
             lambda: from_frame(pl.DataFrame(rows(item=[["u"], ["v"], ["w"]]))),

@@ -41,8 +41,8 @@ def test_a_pair_in_two_tables_is_refused_by_default() -> None:
         concatenate([from_dict({"u": {"a": "x"}}), from_dict({"u": {"a": "y"}})])
 
     assert str(caught.value) == (
-        "Annotator 'a' labels item 'u' in two tables, with another label in the second. Of 1 label that repeat "
-        "another table's, 1 differ from it. Say whether the first, the last or each counts: "
+        "Annotator 'a' labels item 'u' in two tables, with different labels (1 of 1 repeated label). "
+        "Choose which labels count: "
         'duplicates="first", "last" or "keep".'
     )
 
@@ -71,13 +71,13 @@ def test_weights_are_one_where_a_table_has_none() -> None:
     [
         (
             from_sequences([("s", "a", ["O"])]),
-            "Sequence 's' has 2 units in one table and 1 in another. Sequences of one name must be the same.",
+            "Sequence 's' has 2 units in one table and 1 in another. Sequences with the same name must have the same units.",
         ),
         (
             from_dict({"s": {"b": "x"}}),
-            "Documents and sequences cannot be joined in one table. Join tables of one kind.",
+            "Labels of documents and of sequences cannot be concatenated. Give tables of one kind.",
         ),
-        (from_sequences([(1, "b", ["O"])]), "Names are numbers in one table and text in another. Give both as text."),
+        (from_sequences([(1, "b", ["O"])]), "Names are numbers in one table, but text in another. Give both as text."),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(two: object, message: str) -> None:

@@ -43,22 +43,22 @@ def test_token_lists_are_sentences() -> None:
     [
         (
             sentences(["s"], [["a", "b"]]),
-            "These items are sentences of tokens, and the classifier learnt from whole documents. Give it texts.",
+            "These items are tokenised sentences, but the classifier was trained on documents. Give texts.",
         ),
-        ("one text", "'one text' is one text where a list of items is expected. Write [text]."),
+        ("one text", "Expected a list of items, got the text 'one text'. Write [text]."),
         (
             from_dict({"u": {"a": "x"}}),
-            "These are labels where items are expected. Give a Corpus, a frame of items, a dictionary item -> text, a "
+            "Expected items, got labels. Give a Corpus, a frame of items, a dictionary item -> text, a "
             "list of texts or a list of "
             "token lists.",
         ),
         (
             7,
-            "int where items are expected. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
+            "Expected items, got int. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
         ),
         (
             ["text", 7],
-            "A list of neither texts nor token lists where items are expected. Give a Corpus, a frame of items, a "
+            "Expected items, got a list of neither texts nor token lists. Give a Corpus, a frame of items, a "
             "dictionary item -> text, a list of texts or a list of token lists.",
         ),
     ],

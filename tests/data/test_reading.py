@@ -106,7 +106,7 @@ def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
         (
             "e.csv",
             "item,annotator,label\n",
-            "e.csv: a header (item, annotator, label) and no rows. Give at least one row.",
+            "e.csv: contains a header (item, annotator, label) but no rows. Add at least one row.",
         ),
         (
             "e.csv",

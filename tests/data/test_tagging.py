@@ -127,7 +127,9 @@ def test_empty_sequences_begin_nowhere() -> None:
 
 
 def test_what_is_no_span_tag_is_refused() -> None:
-    with pytest.raises(DataError, match=r"^'NOUN' is not a span tag: spans need O and tags such as B-PER and I-PER\.$"):
+    with pytest.raises(
+        DataError, match=r"^'NOUN' is not a span tag. Spans require O and tags such as B-PER and I-PER\.$"
+    ):
         parse_tags(("O", "NOUN"))
 
 

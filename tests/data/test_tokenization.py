@@ -27,4 +27,7 @@ def test_items_without_texts_cannot_be_split() -> None:
     with pytest.raises(CorpusError) as caught:
         tokenize_corpus(documents(["a"]))
 
-    assert str(caught.value) == "These items have neither tokens nor texts. Give a tagger sentences, or texts."
+    assert (
+        str(caught.value)
+        == "A tagger needs sentences or texts, but these items have neither. Add the tokens or the texts."
+    )

@@ -112,13 +112,13 @@ def test_sets_side_by_side_are_brought_to_length_one_so_that_none_drowns_another
     ("content", "message"),
     [
         (b"", "v.txt: the file is empty. Vectors have a word and its numbers on each line."),
-        (b"the\n", "v.txt, line 1: a word without numbers. Give each word its vector."),
+        (b"the\n", "v.txt, line 1: a word without numbers. Add the vector of each word."),
         (b"the 1 2\ncat 1\n", "v.txt, line 2: 1 number, but the first line has 2."),
         (
             b"the 1 2\ncat 1 x\n",
-            "v.txt: the vector of 'cat' is not all numbers (could not convert string to float: b'x').",
+            "v.txt: the vector of 'cat' contains a value that is not a number (could not convert string to float: b'x').",
         ),
-        (as_binary(breaks=False)[:-3], "v.txt: cut short at word 4 of 4. Fetch the file again."),
+        (as_binary(breaks=False)[:-3], "v.txt: the file ends at word 4 of 4. Fetch it again."),
         (b"PK\x03\x04junk", None),
     ],
 )
@@ -165,7 +165,7 @@ def test_no_word_known_is_all_zeros(tmp_path: Path) -> None:
 def test_a_text_file_with_fewer_words_than_it_says_is_refused(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_bytes(as_text(header=True).replace(b"4 2", b"5 2"))
 
-    with pytest.raises(FormatError, match=r"4 words where its first line says 5\. Fetch it again\."):
+    with pytest.raises(FormatError, match=r"contains 4 words, but its first line says 5\. Fetch it again\."):
         read_vectors(tmp_path / "v.txt")
 
 
@@ -187,7 +187,7 @@ def test_a_vector_that_is_not_finite_is_refused_by_its_word(tmp_path: Path, kind
         read_vectors(tmp_path / "v.npz")
 
     assert (
-        str(refused.value) == f"{tmp_path / 'v.npz'}: the vector of 'b' holds NaN or infinities. Leave such words out."
+        str(refused.value) == f"{tmp_path / 'v.npz'}: the vector of 'b' contains NaN or infinities. Remove such words."
     )
 
 
@@ -257,5 +257,5 @@ def test_a_bomb_in_an_npz_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_counts_beyond_all_bounds_are_refused(tmp_path: Path, counts: str) -> None:
     (tmp_path / "v.txt").write_text(f"{counts}\na 1 2\n")
 
-    with pytest.raises(FormatError, match="these are too many"):
+    with pytest.raises(FormatError, match="are too large"):
         read_vectors(tmp_path / "v.txt")

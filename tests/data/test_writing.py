@@ -132,7 +132,7 @@ def test_sentences_survive_parquet(tmp_path: Path) -> None:
 
 
 def test_sentences_do_not_go_into_a_csv(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"sentences are written as \.conll, \.jsonl or \.parquet"):
+    with pytest.raises(OptionError, match=r"sentences cannot be written as csv\. Use \.conll, \.jsonl or \.parquet"):
         write_corpus(tmp_path / "c.csv", sentences(["s"], [["a"]]))
 
 

@@ -67,8 +67,8 @@ def from_frame(
             `tags` instead of `label` holds a list of tags (or tags separated by spaces), one per token.
         columns: role -> column, if the column names are not recognised.
         classes: The classes, in the order used to break ties; by default the sorted labels.
-        duplicates: What to do when an annotator labels an item twice: error (labels that are the same count once,
-            others are refused), first, last or keep.
+        duplicates: Policy for several labels of an item by one annotator: error (unless the labels are
+            equal, in which case they count once), first, last or keep.
         empty_label: Class that an empty cell stands for; None if it stands for no label.
         source: Name of the table in messages.
     """
@@ -77,7 +77,7 @@ def from_frame(
     if "label" not in roles and "tags" in roles:
         require_columns(roles, ("item", "annotator", "tags"), table.columns, source=source, purpose="A table of tags")
         if empty_label is not None:
-            raise OptionError("empty_label: is for labels of whole items; in a table of tags every token has a tag.")
+            raise OptionError("empty_label: only applies to labels of whole items. Leave it out for a table of tags.")
         picked = table.select(pl.col(roles[role]).alias(role) for role in TAG_ROLES if role in roles)
         return build_sequences(picked, source, classes=classes, duplicates=duplicates)
     require_columns(roles, ("item", "annotator", "label"), table.columns, source=source, purpose="A label table")
@@ -92,7 +92,7 @@ def from_frame(
 
 
 def _fill_empty(table: pl.DataFrame, name: str | None, source: TableSource) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the table with its empty labels taken as the class of that name, and how many there were, in words."""
+    """Return the table with its empty labels replaced by the named class, and a notice with their number."""
     if name is None:
         return table, ()
     label = text_column(table["label"], "label", source)
@@ -116,7 +116,7 @@ def from_arrays(
         raise LabelError(
             f"{pluralise(len(items), 'item')}, {pluralise(len(annotators), 'annotator')} and "
             f"{pluralise(len(labels), 'label')}. "
-            f"Give lists of one length."
+            f"Give lists of the same length."
         )
     table = {
         "item": to_column("item", items),
@@ -146,19 +146,19 @@ def from_wide(
 
     Args:
         frame: A frame of pandas, polars or pyarrow.
-        item: The column that names the items; when not given, one with a usual name (item, task, id, ...), and if there
-            is none the rows are numbered from 0.
-        annotators: The annotators' columns; all but the item's, the text's and the gold's when not given.
-        classes: The classes, in the order that decides ties.
+        item: Column with the names of the items; by default, a column with a usual name (item, task, id, ...). Without
+            such a column, the rows are numbered from 0.
+        annotators: Columns of the annotators; by default, all except those of the item, the text and the gold.
+        classes: The classes, in the order used to break ties.
         abstain: A value that means "no label", such as -1, in addition to missing cells.
-        columns: role -> column for the text and the gold, when the columns' names are not recognised.
-        duplicates: What to do when an item has two rows.
+        columns: role -> column for the text and the gold, if the column names are not recognised.
+        duplicates: Policy for items with several rows: error, first, last or keep.
         source: Name of the table in messages.
     """
     table = to_polars(frame, source)
     item = find_roles(table.columns).get("item") if item is None and annotators is None else item
     named, left_out = annotator_columns(table.columns, item, columns) if annotators is None else (list(annotators), [])
-    known = set(table.columns)  # asked of polars, they take a while each time
+    known = set(table.columns)
     for name in [*named, *([item] if item else [])]:
         if name not in known:
             raise LabelError(f"{source.name}: no column {name!r} among {', '.join(table.columns)}.")
@@ -167,8 +167,8 @@ def from_wide(
     if annotators is None and {"item", "annotator", "label"} <= set(roles) and items.n_unique() < len(items):
         leave = source.advise("leave --wide out", "use from_frame")
         raise LabelError(
-            f"{source.name}: is a long table, one row per label ({roles['item']}, {roles['annotator']}, "
-            f"{roles['label']}), and not a wide one with a column per annotator. To read it, {leave}."
+            f"{source.name}: is a long table with one row per label ({roles['item']}, {roles['annotator']}, "
+            f"{roles['label']}), not a wide table with one column per annotator. To read it, {leave}."
         )
     melted = _melt(items, [table[name] for name in named], named, source)
     if abstain is not None:
@@ -186,19 +186,19 @@ def from_wide(
 def annotator_columns(
     columns: Sequence[str], item: str | None, chosen: Mapping[str, str] | None = None
 ) -> tuple[list[str], list[str]]:
-    """Return the columns of a wide table that are annotators, and those that hold the text or the gold."""
+    """Return the columns of a wide table that contain labels, and the columns with the text or the gold."""
     roles = find_roles(columns, {**(chosen or {}), **({} if item is None else {"item": item})}, gold=True)
     left_out = [roles[role] for role in ("text", "tokens", "label", "tags") if role in roles]
     return [name for name in columns if name != item and name not in left_out], left_out
 
 
 def _melt(items: pl.Series, columns: Sequence[pl.Series], names: Sequence[str], source: TableSource) -> pl.DataFrame:
-    """Return one row per cell. Cells of all annotators must be of one type, whole numbers with holes aside."""
+    """Return one row per cell of the annotators' columns, which must have compatible types."""
     try:
         cells = pl.concat([column.alias("label").to_frame() for column in columns], how="vertical_relaxed")["label"]
     except (pl.exceptions.PolarsError, TypeError, ValueError) as problem:
         raise LabelError(
-            f"{source.name}: the annotators' columns are of different types. Give all as text or all as numbers."
+            f"{source.name}: the columns of the annotators have different types. Give all as text or all as numbers."
         ) from problem
     who = pl.Series(list(names), dtype=pl.String).gather(np.repeat(np.arange(len(names)), len(items)))
     which = items.gather(np.tile(np.arange(len(items)), len(names)))
@@ -220,15 +220,15 @@ def from_matrix(
     try:
         dense = np.asarray(matrix)
     except ValueError:
-        raise LabelError("A label matrix has rows of one length; this one is ragged.") from None
+        raise LabelError("The rows of the label matrix have different lengths. Give rows of the same length.") from None
     if dense.ndim != 2 or not np.issubdtype(dense.dtype, np.integer):
-        raise LabelError(f"A label matrix has two axes and whole numbers; this one is {dense.ndim}-d of {dense.dtype}.")
+        raise LabelError(f"A label matrix must have two axes and integers, got {dense.ndim} axes and {dense.dtype}.")
     row, annotator = np.nonzero(dense != missing)
     given = dense[row, annotator]
     found, codes = np.unique(given, return_inverse=True)
     if classes is not None:
         if len(found) and (found[0] < 0 or found[-1] >= len(classes)):
-            raise LabelError(f"The matrix holds labels from {found[0]} to {found[-1]} for {len(classes)} classes.")
+            raise LabelError(f"The matrix contains labels from {found[0]} to {found[-1]} for {len(classes)} classes.")
         codes = given
     return CrowdLabels(
         unit=row,
@@ -244,7 +244,7 @@ def from_matrix(
 def _axis_names(what: str, given: Sequence[Any] | None, size: int) -> pl.Series:
     names = pl.Series(np.arange(size)) if given is None else to_column(what, given)
     if len(names) != size or names.n_unique() != size:
-        raise LabelError(f"{len(names):,} {what} are named for {size:,} in the matrix. Name each once.")
+        raise LabelError(f"{len(names):,} names of {what} for {size:,} in the matrix. Give each a different name.")
     return names
 
 
@@ -280,8 +280,8 @@ def from_sequences(
 def _check_rows(rows: Any) -> list[tuple[Any, Any, Sequence[Any]]]:
     """Return the rows of `from_sequences` after validating them."""
     if isinstance(rows, Mapping | str) or hasattr(rows, "columns") or not isinstance(rows, Iterable):
-        hint = " A frame of them is read with from_frame." if hasattr(rows, "columns") else ""
-        raise LabelError(f"from_sequences: a {type(rows).__name__} where rows are expected. {SEQUENCE_ROWS}{hint}")
+        hint = " Use from_frame for a data frame." if hasattr(rows, "columns") else ""
+        raise LabelError(f"from_sequences: expected rows, got a {type(rows).__name__}. {SEQUENCE_ROWS}{hint}")
     given = list(rows)
     for number, row in enumerate(given):
         if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != 3:
@@ -307,28 +307,32 @@ def as_labels(labels: Any, where: str) -> CrowdLabels:
     if hasattr(labels, "columns") and not isinstance(labels, type):
         return from_frame(labels)
     given = f"{labels!r}"[:60] if isinstance(labels, str) else f"a {type(labels).__name__}"
-    hint = "Read a file with read_labels(path)" if isinstance(labels, str) else "Make them with from_frame or from_dict"
-    raise LabelError(f"{where}: {given} where labels are expected. {hint}.")
+    hint = (
+        "Read a file with read_labels(path)"
+        if isinstance(labels, str)
+        else "Create labels with from_frame or from_dict"
+    )
+    raise LabelError(f"{where}: expected labels, got {given}. {hint}.")
 
 
-# Items: texts or sentences, with gold where it is known.
+# Items: texts or sentences, with gold if it is known.
 
 
 def corpus_from_frame(frame: Any, *, columns: Mapping[str, str] | None = None) -> Corpus:
-    """Create items from a frame: one row per item, with its text (or its tokens), and its gold if it is known.
+    """Create a corpus from a frame with one row per item: its text or its tokens, and its gold if known.
 
     Args:
-        frame: A frame of pandas, polars or pyarrow with columns for the item and the text; or for the item and the
-            tokens, as lists or as text separated by spaces. A column `label` (or `gold`, `tags`) holds the gold.
+        frame: A frame of pandas, polars or pyarrow with columns for the item and the text, or for the item and the
+            tokens (lists, or text separated by spaces). A column `label` (or `gold`, `tags`) contains the gold.
         columns: role -> column, if the column names are not recognised.
     """
     return corpus_from_table(to_polars(frame, FRAME), FRAME, columns)
 
 
 def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None) -> Corpus:
-    """Return texts from a table with item and text, sentences from one with tokens; gold from a label or tags.
+    """Create a corpus from a table with items and texts, or with tokens; a column of labels or tags is the gold.
 
-    Of two columns, the one that is not the item is the text, whatever it is called.
+    In a table with two columns, the column that is not the item is the text, even if its name is not recognised.
     """
     roles = find_roles(table.columns, columns, where=source.name, gold=True)
     if "tokens" in roles:
@@ -339,7 +343,7 @@ def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping
     texts = text_column(table[roles["text"]], "text", source, error=CorpusError)
     if not is_plain(table[roles["item"]].dtype):
         held = table[roles["item"]].dtype
-        raise CorpusError(f"{source.name}: the item column holds {held}. Give each item one name.")
+        raise CorpusError(f"{source.name}: the item column has type {held}. Give each item one name.")
     if texts.null_count():
         rows = texts.is_null().arg_true().to_numpy()
         raise row_error(source, rows, "no text", "Fill in the text, or remove the row.", error=CorpusError)
@@ -349,9 +353,9 @@ def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping
 
 
 def texts_beside_labels(frame: Any) -> Corpus | None:
-    """Return the texts of the items in a frame with a row per label; None if there are no such texts.
+    """Return the texts of the items in a frame with one row per label; None if it does not contain texts.
 
-    What is left of such a frame without its labels, the item and its text in each row, is one, too.
+    The columns for the annotator and the label may be missing if items are repeated.
     """
     table = to_polars(frame, FRAME)
     roles = find_roles(table.columns)
@@ -363,9 +367,9 @@ def texts_beside_labels(frame: Any) -> Corpus | None:
 
 
 def number_items(table: pl.DataFrame, columns: Mapping[str, str] | None = None) -> pl.DataFrame | None:
-    """Return a table of texts whose items have no names, with their numbers from 0 on; None where it is no such table.
+    """Number the rows of a table of texts without item names from 0; return None for other tables.
 
-    The one column of a table holds the texts, whatever it is called.
+    If the table has only one column, it contains the texts, even if its name is not recognised.
     """
     roles = find_roles(table.columns, columns)
     if len(table.columns) == 1 and not columns:
@@ -378,9 +382,9 @@ def number_items(table: pl.DataFrame, columns: Mapping[str, str] | None = None) 
 def texts_of_labels(
     table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None
 ) -> Corpus | None:
-    """Return the texts of the items in a table of labels that has them beside the labels; None where it has not.
+    """Return the texts of the items in a table of labels; None if it has no column with one text per item.
 
-    A column whose text differs between the labels of one item is an annotator's comment, and no text of the item.
+    A column with different texts in the rows of one item contains comments of annotators, not texts of items.
     """
     roles = find_roles(table.columns, columns, where=source.name)
     if not {"item", "label", "text"} <= set(roles) or "tokens" in roles or "tags" in roles:
@@ -389,9 +393,9 @@ def texts_of_labels(
 
 
 def texts_of_wide(table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None) -> Corpus | None:
-    """Return the texts, and the gold, of a wide table of labels; None where it has no text for each item.
+    """Return the texts and the gold of a wide table of labels; None unless every item has a text.
 
-    Rows without a column for the item are numbered from 0, as `from_wide` does.
+    Without a column for the item, rows are numbered from 0, as by `from_wide`.
     """
     roles = find_roles(table.columns, columns, where=source.name, gold=True)
     if "text" not in roles or "tokens" in roles or "tags" in roles:
@@ -408,7 +412,7 @@ def texts_of_wide(table: pl.DataFrame, source: TableSource, columns: Mapping[str
 
 
 def _one_text_each(table: pl.DataFrame, roles: Mapping[str, str]) -> Corpus | None:
-    """Return the text of every item, where all its rows have the same; None otherwise."""
+    """Return the text of every item; None if an item has no text or several texts."""
     if not (is_plain(table.schema[roles["item"]]) and is_plain(table.schema[roles["text"]])):
         return None
     rows = table.select(pl.col(roles["item"]).alias("item"), pl.col(roles["text"]).cast(pl.String).alias("text"))
@@ -423,12 +427,12 @@ def _one_text_each(table: pl.DataFrame, roles: Mapping[str, str]) -> Corpus | No
 def corpus_from_records(
     records: Sequence[Record], source: TableSource, columns: Mapping[str, str] | None = None
 ) -> Corpus:
-    """Return a corpus from records with tokens, and tags when they have them; `columns` is role -> field."""
+    """Create a corpus from records with tokens, and with tags if known; `columns` maps roles to fields."""
     header = list(dict.fromkeys(name for record in records for name in record))
     roles = find_roles(header, columns, where=source.name)
     if "tokens" not in roles:
         raise LabelError(
-            f"{source.name}: no field for the tokens among {', '.join(header)}. Give each line its tokens."
+            f"{source.name}: no field for the tokens among {', '.join(header)}. Add a field with the tokens."
         )
     items = [record.get(roles["item"], s) if "item" in roles else s for s, record in enumerate(records)]
     names = names_column("item", items)
@@ -462,7 +466,7 @@ def text_list(value: Any, what: str, source: TableSource, at: int) -> list[str]:
         return value.split()
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
         raise row_error(
-            source, [at], f"the {what} are not a list of text", f'Write {what} as ["...", "..."].', error=FormatError
+            source, [at], f"the {what} are not a list of texts", f'Write {what} as ["...", "..."].', error=FormatError
         )
     return value
 
@@ -478,7 +482,7 @@ def has_names(items: Any) -> bool:
 
 
 def _has_own_index(items: Any) -> bool:
-    """Return whether it is a series of pandas whose index is more than 0, 1, 2, ..."""
+    """Return whether this is a series of pandas with an index other than 0, 1, 2, ..."""
     index = getattr(items, "index", None)
     return hasattr(index, "is_unique") and type(index).__name__ != "RangeIndex"
 
@@ -490,7 +494,7 @@ def to_corpus(items: Any, *, sequential: bool) -> Corpus:
         items: A Corpus, a frame, a dictionary item -> text, a series of texts with an index, a list of texts, or a
             list of token lists. Items of a list are named 0, 1, 2, ...
         sequential: Whether the classifier tags the tokens of sentences. Texts are then split into words and
-            punctuation marks (`data.tokenization.tokenize`).
+            punctuation marks (`data.text_tokens.tokenize_texts`).
     """
     corpus = items if isinstance(items, Corpus) else _name_items(items)
     if sequential:
@@ -501,17 +505,17 @@ def to_corpus(items: Any, *, sequential: bool) -> Corpus:
         return tokenize_corpus(corpus)
     if corpus.is_sequential:
         raise CorpusError(
-            "These items are sentences of tokens, and the classifier learnt from whole documents. Give it texts."
+            "These items are tokenised sentences, but the classifier was trained on documents. Give texts."
         )
     return corpus
 
 
 def _name_items(items: Any) -> Corpus:
-    """Return a corpus from what is none."""
+    """Create a corpus from texts, token lists or a table."""
     if isinstance(items, str):
-        raise CorpusError(f"{items[:40]!r} is one text where a list of items is expected. Write [text].")
+        raise CorpusError(f"Expected a list of items, got the text {items[:40]!r}. Write [text].")
     if isinstance(items, CrowdLabels):
-        raise CorpusError(f"These are labels where items are expected. {ACCEPTED}")
+        raise CorpusError(f"Expected items, got labels. {ACCEPTED}")
     if _has_own_index(items) and not hasattr(items, "columns"):
         items = dict(zip(items.index.tolist(), items.tolist(), strict=True))
     if isinstance(items, Mapping) and items and all(isinstance(text, str) for text in items.values()):
@@ -523,9 +527,9 @@ def _name_items(items: Any) -> Corpus:
     try:
         listed = list(items)
     except TypeError:
-        raise CorpusError(f"{type(items).__name__} where items are expected. {ACCEPTED}") from None
+        raise CorpusError(f"Expected items, got {type(items).__name__}. {ACCEPTED}") from None
     if all(isinstance(one, str) for one in listed):
         return documents(range(len(listed)), listed)
     if all(isinstance(one, list | tuple) and all(isinstance(word, str) for word in one) for one in listed):
         return sentences(range(len(listed)), listed)
-    raise CorpusError(f"A list of neither texts nor token lists where items are expected. {ACCEPTED}")
+    raise CorpusError(f"Expected items, got a list of neither texts nor token lists. {ACCEPTED}")

@@ -1,4 +1,4 @@
-"""Several tables of labels made into one."""
+"""Concatenation of several tables of labels."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from crowdlogic.numerics.arrays import Bools, Ints
 
 
 def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = Duplicates.error) -> CrowdLabels:
-    """Return labels of several tables in one. Items and annotators of the same name are the same."""
+    """Concatenate tables of labels. Items and annotators with equal names are the same."""
     if not parts:
         raise OptionError("concatenate: no tables given.")
     if len({part.is_sequential for part in parts}) > 1:
-        raise LabelError("Documents and sequences cannot be joined in one table. Join tables of one kind.")
+        raise LabelError("Labels of documents and of sequences cannot be concatenated. Give tables of one kind.")
     items = _merge_names([part.items for part in parts])
     annotators = _merge_names([part.annotators for part in parts])
     same = all(part.classes == parts[0].classes for part in parts)
@@ -53,11 +53,11 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
 def _deduplicate(
     places: Sequence[tuple[Ints, Ints, Ints]], label: Sequence[Ints], names: tuple[Names, Names], policy: Duplicates
 ) -> tuple[list[Bools], int]:
-    """Return for each table which labels are kept, and the number of repeated (item, annotator) pairs."""
+    """Return which labels of each table are kept, and the number of repeated (item, annotator) pairs."""
     keys = [item.astype(np.int64) * len(names[1]) + annotator for item, _, annotator in places]
     order = range(len(keys) - 1, -1, -1) if policy is Duplicates.last else range(len(keys))
     seen, again = np.empty(0, dtype=np.int64), [np.zeros(len(key), dtype=bool) for key in keys]
-    # Tables are gone through in the order in which they win; what an earlier one holds is repeated in a later one.
+    # Tables are processed in order of priority; pairs of an earlier table are repeated in a later one.
     for part in order:
         again[part] = np.isin(keys[part], seen)
         seen = np.union1d(seen, keys[part])
@@ -70,7 +70,7 @@ def _deduplicate(
 def _refuse_contradictions(
     places: Sequence[tuple[Ints, Ints, Ints]], label: Sequence[Ints], again: Sequence[Bools], names: tuple[Names, Names]
 ) -> None:
-    """Raise if a label that repeats another table's is not the same label."""
+    """Raise an error if an annotator gave different labels to a unit in two tables."""
     item, within, annotator = (np.concatenate(column) for column in zip(*places, strict=True))
     unit = ["item", "within", "annotator"]
     rows = pl.DataFrame({"item": item, "within": within, "annotator": annotator, "label": np.concatenate(label)})
@@ -81,15 +81,15 @@ def _refuse_contradictions(
     if len(differs):
         who, what = names[1][int(differs["annotator"][0])], names[0][int(differs["item"][0])]
         raise LabelError(
-            f"Annotator {who!r} labels item {what!r} in two tables, with another label in the second. Of "
-            f"{pluralise(len(found), 'label')} that repeat another table's, {len(differs):,} differ from it. "
-            f'Say whether the first, the last or each counts: duplicates="first", "last" or "keep".'
+            f"Annotator {who!r} labels item {what!r} in two tables, with different labels ({len(differs):,} of "
+            f"{pluralise(len(found), 'repeated label')}). "
+            f'Choose which labels count: duplicates="first", "last" or "keep".'
         )
 
 
 def _merge_names(columns: Sequence[Names]) -> Names:
     if len({column.dtype for column in columns}) > 1:
-        raise LabelError("Names are numbers in one table and text in another. Give both as text.")
+        raise LabelError("Names are numbers in one table, but text in another. Give both as text.")
     return pl.concat(list(columns)).unique(maintain_order=True)
 
 
@@ -110,14 +110,14 @@ def _common_offsets(parts: Sequence[CrowdLabels], items: Names) -> Ints:
             raise LabelError(
                 f"Sequence {part.items[s]!r} has {pluralise(int(lengths[where][s]), 'unit')} in one table and "
                 f"{length[s]} in another. "
-                f"Sequences of one name must be the same."
+                f"Sequences with the same name must have the same units."
             )
         lengths[where] = length
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
 def _join_column(columns: Sequence[Any], stays: Bools, parts: Sequence[CrowdLabels], *, fill: float | bool) -> Any:
-    """Join a column of the labels that stay, filled where a table does not have it; None if no table has it."""
+    """Concatenate a column of the kept labels, filled for tables without it; None if no table has it."""
     if all(column is None for column in columns):
         return None
     filled = [np.full(p.n_labels, fill) if c is None else c for c, p in zip(columns, parts, strict=True)]

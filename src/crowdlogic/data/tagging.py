@@ -1,10 +1,10 @@
-"""Tags and spans: B-PER I-PER O is one span of type PER.
+"""Conversion between tags and spans: B-PER I-PER O is one span of type PER.
 
-Two readings of a tag sequence, both in use:
+Tag sequences can be interpreted in two ways:
 
-- `conll`: conlleval's, which every table of the CoNLL task was scored by. An I- tag with nothing of its type before it
-  still opens a span.
-- `strict`: an entity begins with B- (or S-) and goes on with I- (or E-) of its type; what does not is not an entity.
+- `conll`: as by conlleval, the official scorer of the CoNLL tasks. An I- tag without a preceding tag of its type also
+  starts a span.
+- `strict`: a span starts with B- (or S-) and continues with I- (or E-) of its type; other tags are ignored.
 
 Axes: i unit, s sequence. A tag code of -1 (no answer) is outside every span.
 """
@@ -51,7 +51,7 @@ class TagSet:
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """Entities: start[e] to end[e] (exclusive), counted in units over all sequences, and kind[e] among the types."""
+    """Spans from start[e] to end[e] (exclusive), in units over all sequences, of the types kind[e]."""
 
     start: Ints
     end: Ints
@@ -62,7 +62,7 @@ class Spans:
 
 
 def is_span_tag_set(classes: Sequence[Any]) -> bool:
-    """Return whether the classes are span tags: O and prefix-type, such as B-PER. A part-of-speech set is not."""
+    """Return whether the classes are span tags, such as O and B-PER, in contrast to parts of speech."""
     texts = [str(name) for name in classes]
     return bool(texts) and all(text == "O" or _split_tag(text) is not None for text in texts)
 
@@ -72,7 +72,7 @@ def parse_tags(classes: Sequence[Any]) -> TagSet:
     parts = [(OUTSIDE, None) if str(name) == "O" else _split_tag(str(name)) for name in classes]
     for name, part in zip(classes, parts, strict=True):
         if part is None:
-            raise DataError(f"{name!r} is not a span tag: spans need O and tags such as B-PER and I-PER.")
+            raise DataError(f"{name!r} is not a span tag. Spans require O and tags such as B-PER and I-PER.")
     known = [part for part in parts if part is not None]
     types = tuple(sorted({kind for _, kind in known if kind is not None}))
     return TagSet(
@@ -93,16 +93,16 @@ def tags_to_spans(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | s
 
     Args:
         tags: tags[i], codes among the tag set; -1 for no answer.
-        offsets: Where each sequence begins, and the number of units last.
-        tag_set: What the codes mean.
-        scheme: How an I- tag without a beginning is read.
+        offsets: First unit of each sequence, and the number of units.
+        tag_set: The tags.
+        scheme: How tags are interpreted; see the module docstring.
     """
     reading = parse_choice(Scheme, scheme, "scheme")
-    # The code -1 takes the entry appended last: outside, of no type.
+    # The code -1 selects the appended entry: outside, without a type
     prefix = np.append(tag_set.prefix, np.int8(OUTSIDE))[tags]
     kind = np.append(tag_set.kind, np.int32(-1))[tags]
     opens = _span_starts(prefix, kind, sequence_starts(len(tags), offsets))
-    # A span ends before the next one opens, before a unit outside, and at the last unit; E- and S- end it themselves.
+    # A span ends before the next span, before a unit outside, at the last unit, and at E- and S- tags
     closes = np.concatenate([opens[1:] | (prefix[1:] == OUTSIDE), [True]]) if len(tags) else np.zeros(0, dtype=bool)
     closes |= np.isin(prefix, (END, SINGLE))
     start = np.flatnonzero(opens)
@@ -120,14 +120,14 @@ def sequence_starts(n_units: int, offsets: Ints) -> Bools:
 
 
 def _span_starts(prefix: Ints, kind: Ints, first: Bools) -> Bools:
-    """Return whether a span opens at each unit, by conlleval's rules."""
+    """Return whether a span starts at each unit, by the rules of conlleval."""
     before, kind_before = np.roll(prefix, 1), np.roll(kind, 1)
     fresh = first | (before == OUTSIDE) | np.isin(before, (END, SINGLE)) | (kind != kind_before)
     return np.asarray((prefix == BEGIN) | (prefix == SINGLE) | ((prefix != OUTSIDE) & fresh))
 
 
 def _drop_malformed(spans: Spans, prefix: Ints, tag_set: TagSet) -> Spans:
-    """Return the spans that begin with B- or S-; in tag sets with E- and S- they must end with one of these, too."""
+    """Return the spans that start with B- or S- and, in tag sets with E- and S-, also end with one of these."""
     fine = np.isin(prefix[spans.start], (BEGIN, SINGLE))
     if np.isin(tag_set.prefix, (END, SINGLE)).any():
         single = prefix[spans.start] == SINGLE
@@ -138,11 +138,11 @@ def _drop_malformed(spans: Spans, prefix: Ints, tag_set: TagSet) -> Spans:
 def spans_to_tags(spans: Spans, n_units: int, tag_set: TagSet) -> Ints:
     """Return the tags of spans that do not overlap: the inverse of `tags_to_spans`.
 
-    Last and single tokens get the tags E- and S- (or L- and U-) where the tag set has them, else I- and B-.
+    Last and single tokens get the tags E- and S- (or L- and U-) if the tag set has them, otherwise I- and B-.
     """
     begin, inside = _tag_codes(tag_set, BEGIN), _tag_codes(tag_set, INSIDE, BEGIN)
     length = spans.end - spans.start
-    # units[u]: every unit of every span, laid out one span after the other
+    # units[u], all units of the first span, then of the second, ...
     units = np.repeat(spans.start - np.concatenate([[0], np.cumsum(length)[:-1]]), length) + np.arange(length.sum())
     tags = np.full(n_units, _outside_code(tag_set), dtype=np.int32)
     tags[units] = np.repeat(inside[spans.kind], length)
@@ -154,7 +154,7 @@ def spans_to_tags(spans: Spans, n_units: int, tag_set: TagSet) -> Ints:
 
 
 def _tag_codes(tag_set: TagSet, *prefixes: int) -> Ints:
-    """Return code[t], the tag of type t with the first of the prefixes that this type has."""
+    """Return code[t], the tag of type t with the first of the prefixes for which there is a tag."""
     code = {(int(p), int(k)): i for i, (p, k) in enumerate(zip(tag_set.prefix, tag_set.kind, strict=True))}
     found = [[code[p, t] for p in prefixes if (p, t) in code] for t in range(len(tag_set.types))]
     for kind, codes in zip(tag_set.types, found, strict=True):

@@ -1,12 +1,12 @@
-"""Texts cut into tokens, each with its place in the text: the tokens to which all annotators' spans are aligned.
+"""Tokenisers for texts, with the position of each token. The spans of all annotators are aligned to these tokens.
 
-Every tokeniser keeps a letter together with its combining marks, and leaves out white space, control characters and
-invisible format characters such as right-to-left marks. What it cuts depends on the text alone, so reading a text again
-gives the same tokens. Positions are counted in characters (Unicode code points), as Python does.
+All tokenisers keep a letter and its combining marks together, and skip white space, control characters and invisible
+format characters such as right-to-left marks. The tokens only depend on the text. Positions are counted in characters
+(Unicode code points), as in Python.
 
-- `words`: runs of letters and digits, every other character by itself. Scripts written without spaces between words
-  (Chinese, Japanese, Thai, Lao, Khmer, Burmese) are cut into characters; an emoji of several code points is one token.
-- `whitespace`: what stands between white space.
+- `words`: sequences of letters and digits; every other character is a token. Scripts without spaces between words
+  (Chinese, Japanese, Thai, Lao, Khmer, Burmese) are split into characters. An emoji is one token.
+- `whitespace`: text between white space.
 - `characters`: every character.
 """
 
@@ -38,7 +38,7 @@ PATTERNS = {
     Tokenizer.whitespace: r"\s+|\S+",
     Tokenizer.characters: rf"{EMOJI}|{GAP}|{CHARACTER}",
 }
-"""Patterns whose matches, one after the other, are the whole text; those that begin with a gap are no tokens."""
+"""Patterns whose consecutive matches cover the whole text; matches of a gap are not tokens."""
 
 TEXTS_AT_ONCE = 1 << 11
 """Number of texts that are tokenised at a time, because intermediate results need several times the memory of the
@@ -47,11 +47,11 @@ texts."""
 
 @dataclass(frozen=True, eq=False)
 class TokenizedTexts:
-    """Texts and their tokens. Axes: s text, i token over all texts.
+    """Texts split into tokens. Axes: s text, i token over all texts.
 
     Attributes:
         tokens: tokens[i].
-        bounds: bounds[i] = (start, end), the place of token i in its text, in characters; the end is exclusive.
+        bounds: bounds[i] = (start, end), the position of token i in its text, in characters; the end is exclusive.
         offsets: offsets[s] is the first token of text s, offsets[-1] the number of tokens.
     """
 
@@ -91,12 +91,14 @@ def _tokenize(whole: Names, pattern: str) -> TokenizedTexts:
     return TokenizedTexts(tokens.alias("token"), bounds, np.concatenate([[0], np.cumsum(per_text)]))
 
 
-# Texts as sentences of tokens, where a tagger is asked about plain texts.
+# Conversion of plain texts to sentences for a tagger.
 
 
 def tokenize_corpus(corpus: Corpus, tokenizer: Tokenizer | str = Tokenizer.words) -> Corpus:
-    """Return texts as sentences of tokens. A class of a text does not apply to its tokens, so gold is dropped."""
+    """Split texts into sentences of tokens. Gold is dropped, because a class of a text does not apply to its tokens."""
     if corpus.texts is None:
-        raise CorpusError("These items have neither tokens nor texts. Give a tagger sentences, or texts.")
+        raise CorpusError(
+            "A tagger needs sentences or texts, but these items have neither. Add the tokens or the texts."
+        )
     found = tokenize_texts(corpus.texts, tokenizer)
     return Corpus(corpus.items, tokens=tuple(found.tokens.to_list()), offsets=found.offsets)

@@ -1,6 +1,6 @@
-"""Word vectors: GloVe and word2vec text, word2vec binary, or an npz with `words` and `vectors`.
+"""Word vectors from text files (GloVe, word2vec), word2vec binaries, or npz files with `words` and `vectors`.
 
-Look-up tries the word as it is, then in lower case; `exact` look-up is for comparison with programs that do not.
+Words are looked up as they are, and otherwise in lower case, unless `exact` is set.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class WordVectors:
     """Words and their vectors.
 
     Attributes:
-        words: The words, each once.
+        words: The words.
         vectors: vectors[v, d].
     """
 
@@ -46,11 +46,11 @@ class WordVectors:
 
     @property
     def size(self) -> int:
-        """The number of dimensions."""
+        """Number of dimensions."""
         return int(self.vectors.shape[1])
 
     def rows(self, words: Iterable[str], *, exact: bool = False) -> Ints:
-        """Return the row of each word, UNKNOWN_WORD where there is none; in lower case if not found as it is."""
+        """Return the row of each word, UNKNOWN_WORD if there is none; see the module docstring for `exact`."""
         find = self.row_of.get
         if exact:
             return np.array([find(word, UNKNOWN_WORD) for word in words], dtype=np.int64)
@@ -59,7 +59,7 @@ class WordVectors:
     def matrix(
         self, words: Sequence[str], *, exact: bool = False, unknown: NDArray[np.float32] | None = None
     ) -> NDArray[np.float32]:
-        """Return a vector per word. Unknown words get a row of `unknown` (one per word) if given, else zeros."""
+        """Return one vector per word. For unknown words, it is the row of `unknown`, or zeros by default."""
         rows = self.rows(words, exact=exact)
         filled = (
             np.zeros((len(words), self.size), dtype=np.float32)
@@ -67,13 +67,13 @@ class WordVectors:
             else unknown.astype(np.float32, copy=True)
         )
         if filled.shape != (len(words), self.size):
-            raise OptionError(f"unknown has shape {filled.shape} where ({len(words)}, {self.size}) is expected.")
+            raise OptionError(f"unknown: expected shape ({len(words)}, {self.size}), got {filled.shape}.")
         known = rows >= 0
         filled[known] = self.vectors[rows[known]]
         return filled
 
     def unit(self) -> WordVectors:
-        """Return the same words with vectors of length 1; a vector of zeros stays."""
+        """Return the same words with vectors of length 1; vectors of zeros are not changed."""
         length = np.sqrt(np.square(self.vectors).sum(axis=1, keepdims=True))
         return WordVectors(self.words, (self.vectors / np.where(length > 0, length, 1.0)).astype(np.float32))
 
@@ -86,12 +86,12 @@ class WordVectors:
 
 
 def concatenate_vectors(*sets: WordVectors, unit: bool = True) -> WordVectors:
-    """Return several sets of vectors side by side: a word has all its vectors in a row, zeros where a set lacks it.
+    """Concatenate the vectors of each word in several sets, with zeros for sets that lack the word.
 
     Args:
         sets: The sets.
-        unit: Whether each vector is first brought to length 1, so that no set outweighs another: GloVe's are five times
-            as long as normalised word2vec's, which as they are costs a sentence classifier two points.
+        unit: Whether vectors are first scaled to length 1, so that all sets have equal weight. Without scaling, vectors
+            of GloVe are five times as long as those of word2vec, which costs a sentence classifier 2% of accuracy.
     """
     words = tuple(dict.fromkeys(word for vectors in sets for word in vectors.words))
     parts = [(vectors.unit() if unit else vectors).matrix(words) for vectors in sets]
@@ -102,9 +102,9 @@ def read_vectors(path: str | Path, *, vocabulary: Iterable[str] | None = None) -
     """Read word vectors; the format is detected by the content.
 
     Args:
-        path: A text file (word and numbers a line, with or without a first line of two counts), a word2vec binary,
-            or an npz with `words` and `vectors`; text and binary may be gzipped.
-        vocabulary: Keep only these words and their lower-case forms, when the whole file is too much.
+        path: A text file (a word and its numbers per line, optionally after a line with two counts), a word2vec binary,
+            or an npz file with `words` and `vectors`. Text and binary files may be gzipped.
+        vocabulary: Words to keep, with their lower-case forms; None for all words of the file.
     """
     wanted = None if vocabulary is None else {form for word in vocabulary for form in (word, word.lower())}
     with open_regular(path) as file:
@@ -122,7 +122,9 @@ def _read_content(path: str | Path, wanted: set[str] | None) -> WordVectors:
     header = content.partition(b"\n")[0].split()
     counted = len(header) == 2 and all(count.isdigit() for count in header)
     if counted and max(map(len, header)) > 12:
-        raise FormatError(f"{path}: its first line says how many words and dimensions it has, and these are too many.")
+        raise FormatError(
+            f"{path}: the numbers of words and dimensions in the first line are too large. Fetch it again."
+        )
     if counted and _is_binary(content):
         return _read_binary(path, content, count=int(header[0]), size=int(header[1]), wanted=wanted)
     if not counted:
@@ -130,38 +132,38 @@ def _read_content(path: str | Path, wanted: set[str] | None) -> WordVectors:
     found = _read_text(path, content.partition(b"\n")[2], wanted, first_line=2)
     if wanted is None and len(found.words) != int(header[0]):
         raise FormatError(
-            f"{path}: {len(found.words):,} words where its first line says {int(header[0]):,}. Fetch it again."
+            f"{path}: contains {len(found.words):,} words, but its first line says {int(header[0]):,}. Fetch it again."
         )
     return found
 
 
 def _is_binary(content: bytes) -> bool:
-    """Return numbers in text are ASCII; the raw floats of the first few words hardly ever are."""
+    """Return whether the content has control characters, which raw floats contain, but numbers in text do not."""
     head = content[:4096].partition(b"\n")[2]
     return any(byte < 9 or 13 < byte < 32 for byte in head)
 
 
 def _read_npz(path: str | Path) -> WordVectors:
-    """Return the arrays words and vectors of an npz."""
+    """Read word vectors from an npz file."""
     words, vectors = read_npz(path, ("words", "vectors")).values()
     if words.ndim != 1 or words.dtype.kind not in "US" or vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
         raise FormatError(
-            f"{path}: words are {words.dtype} {words.shape} and vectors {vectors.dtype} {vectors.shape}. Give a list "
-            f"of texts, and a table of numbers with a row for each."
+            f"{path}: words are {words.dtype} {words.shape} and vectors {vectors.dtype} {vectors.shape}. Save a list "
+            f"of texts, and a table of numbers with one row for each."
         )
     texts = (word.decode("utf-8", errors="replace") if isinstance(word, bytes) else str(word) for word in words)
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused by the word's name
+    with np.errstate(over="ignore"):  # too large numbers become infinite, and are reported with their word
         return _require_finite(path, WordVectors(tuple(texts), vectors.astype(np.float32)))
 
 
 def _require_finite(path: str | Path, vectors: WordVectors) -> WordVectors:
-    """Return the vectors, if all their numbers are finite: one NaN would make every weight of a network NaN."""
+    """Return the vectors after checking that all numbers are finite, since one NaN would spoil a whole network."""
     wrong = np.flatnonzero(~np.isfinite(vectors.vectors).all(axis=1))
     if len(wrong):
         more = f" ({len(wrong) - 1:,} more such words)" if len(wrong) > 1 else ""
         raise FormatError(
-            f"{path}: the vector of {vectors.words[wrong[0]]!r:.80} holds NaN or infinities.{more} Leave such words "
-            f"out."
+            f"{path}: the vector of {vectors.words[wrong[0]]!r:.80} contains NaN or infinities.{more} "
+            f"Remove such words."
         )
     return vectors
 
@@ -174,11 +176,11 @@ def _select_words(vectors: WordVectors, wanted: set[str] | None) -> WordVectors:
 
 
 def _read_text(path: str | Path, content: bytes, wanted: set[str] | None, *, first_line: int) -> WordVectors:
-    """Return one word and its numbers a line. A word may hold spaces: the numbers are counted from the end."""
+    """Parse lines with a word and its numbers. Words may contain spaces, so numbers are counted from the end."""
     lines = [line.rstrip(b" \r") for line in content.split(b"\n")]
     size = len(lines[0].split(b" ")) - 1
     if size < 1:
-        raise FormatError(f"{path}, line {first_line}: a word without numbers. Give each word its vector.")
+        raise FormatError(f"{path}, line {first_line}: a word without numbers. Add the vector of each word.")
     words, numbers = [], []
     for at, line in enumerate(lines):
         if not line:
@@ -196,7 +198,7 @@ def _read_text(path: str | Path, content: bytes, wanted: set[str] | None, *, fir
 
 
 def _parse_numbers(path: str | Path, words: list[str], numbers: list[bytes], size: int) -> NDArray[np.float32]:
-    """Return all numbers parsed in one go; only when that fails, line by line to name the word."""
+    """Parse all numbers at once; if that fails, parse them line by line to report the word."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -209,19 +211,21 @@ def _parse_numbers(path: str | Path, words: list[str], numbers: list[bytes], siz
         try:
             [float(number) for number in row.split()]
         except ValueError as problem:
-            raise FormatError(f"{path}: the vector of {word!r} is not all numbers ({problem}).") from None
+            raise FormatError(
+                f"{path}: the vector of {word!r} contains a value that is not a number ({problem})."
+            ) from None
     raise FormatError(f"{path}: the numbers do not form {size} columns for {len(words)} words.")
 
 
 def _read_binary(path: str | Path, content: bytes, count: int, size: int, wanted: set[str] | None) -> WordVectors:
-    """Read word2vec's binary format: a word, a space, and `size` little-endian floats, perhaps with a line break."""
+    """Read word2vec's binary format: a word, a space, `size` little-endian floats, and optionally a line break."""
     at, width = content.index(b"\n") + 1, 4 * size
     words: list[str] = []
     vectors: list[bytes] = []
     for row in range(count):
         space = content.find(b" ", at)
         if space < 0 or space + 1 + width > len(content):
-            raise FormatError(f"{path}: cut short at word {row + 1:,} of {count:,}. Fetch the file again.")
+            raise FormatError(f"{path}: the file ends at word {row + 1:,} of {count:,}. Fetch it again.")
         word = content[at:space].decode("utf-8", errors="replace").lstrip("\n")
         if wanted is None or word in wanted:
             words.append(word)

@@ -10,16 +10,16 @@ from typing import Any
 import polars as pl
 
 NAME_LENGTH = 60
-"""Names longer than this are cut in sentences; tables have them whole."""
+"""Maximum length of a name in a sentence; longer names are cut."""
 
 
 def pluralise(n: int, noun: str, plural: str | None = None) -> str:
-    """1 item, 2 items, 1,000 items."""
+    """Return a number with its noun, such as 1 item, 2 items or 1,000 items."""
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
 def percent(share: float | None) -> str:
-    """Return a share in whole percent; below 1% and above 99% with one more digit, so that 0% and 100% are exact."""
+    """Format a share in percent, with a digit after the point below 1% and above 99%; 0% and 100% are exact."""
     if share is None or math.isnan(share):
         return "an unknown share"
     if share in (0.0, 1.0):
@@ -31,7 +31,7 @@ def percent(share: float | None) -> str:
 
 
 def approximate(expected: float) -> str:
-    """Return an expected number: whole from 10 on, with one digit below, and never rounded down to 0."""
+    """Format an expected number: rounded to an integer from 10 on, otherwise to one digit, and never to 0."""
     if 0 < expected < 0.1:
         return "less than 0.1"
     return f"about {expected:,.0f}" if expected >= 9.95 else f"about {expected:.1f}".removesuffix(".0")
@@ -50,7 +50,7 @@ def list_names(names: Sequence[object], most: int = 4) -> str:
     return f"{shown} and {rest:,} more" if rest > 0 else shown
 
 
-# How data shows itself in a notebook: a line of facts and the first rows of a table, as HTML.
+# Display in notebooks: a line of facts and the first rows of a table, as HTML.
 
 SHOWN_ROWS = 8
 SHOWN_COLUMNS = 12
@@ -58,13 +58,13 @@ LONGEST_CELL = 80
 
 
 def html_table(title: str, facts: str, frame: pl.DataFrame, n_rows: int) -> str:
-    """Return a small HTML table. Everything that comes from data is escaped.
+    """Return a small HTML table. All text from the data is escaped.
 
     Args:
-        title: What it is, such as CrowdLabels.
-        facts: Its size, in a line.
+        title: Name of the class, such as CrowdLabels.
+        facts: Description of the size, in one line.
         frame: The first rows.
-        n_rows: How many rows there are in all.
+        n_rows: Total number of rows.
     """
     shown = frame.head(SHOWN_ROWS)
     columns = shown.columns[:SHOWN_COLUMNS]

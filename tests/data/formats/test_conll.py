@@ -34,7 +34,7 @@ def test_a_sentence_seen_in_part_goes_into_conll_alone(tmp_path: Path) -> None:
     write_labels(tmp_path / "d.conll", crowd.labels, corpus=crowd.corpus)
 
     assert (tmp_path / "d.conll").read_text() == "New B-X ?\nYork I-X O\n"
-    with pytest.raises(OptionError, match="saw only a part of sentence 0"):
+    with pytest.raises(OptionError, match="tagged only a part of sentence 0"):
         write_labels(tmp_path / "d.csv", crowd.labels)
 
 

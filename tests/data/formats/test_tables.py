@@ -76,7 +76,7 @@ def test_tags_are_read_as_written(tmp_path: Path, suffix: str) -> None:
 def test_tags_do_not_go_into_a_csv(tmp_path: Path) -> None:
     estimate, corpus = tagged()
 
-    with pytest.raises(OptionError, match=r"tagged sentences are written as \.conll, \.jsonl or \.parquet"):
+    with pytest.raises(OptionError, match=r"sentences cannot be written as csv\. Use \.conll, \.jsonl or \.parquet"):
         write_estimate(tmp_path / "o.csv", estimate, corpus=corpus)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
@@ -84,7 +84,7 @@ def test_tags_do_not_go_into_a_csv(tmp_path: Path) -> None:
 def test_a_label_file_is_not_a_file_of_answers(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text("item,annotator,label\nu,a,x\nu,b,y\n")
 
-    with pytest.raises(CrowdLogicError, match=r"row 3: item 'u' appears again\. Answers have one row per item\."):
+    with pytest.raises(CrowdLogicError, match=r"row 3: item 'u' appears again\. Give one row per item, or aggregate"):
         read_answers(tmp_path / "l.csv")
 
 
@@ -93,7 +93,9 @@ def test_columns_that_begin_with_p_are_beliefs_only_if_they_name_the_classes(tmp
     (tmp_path / "bad.csv").write_text("item,label,p_x,p_y\nu,x,9,-2\n")
 
     assert read_answers(tmp_path / "g.csv").beliefs is None
-    with pytest.raises(DataError, match=r"row 2: the p_ columns are not probabilities that add up to 1\. Correct them"):
+    with pytest.raises(
+        DataError, match=r"row 2: the p_ columns are not probabilities that sum to 1\. Correct or remove"
+    ):
         read_answers(tmp_path / "bad.csv")
 
 
@@ -151,7 +153,7 @@ def test_probabilities_may_be_off_by_a_thousandth(tmp_path: Path, total: float, 
     if fine:
         assert read_answers(tmp_path / "p.csv").beliefs is not None
     else:
-        with pytest.raises(DataError, match="are not probabilities that add up to 1"):
+        with pytest.raises(DataError, match="are not probabilities that sum to 1"):
             read_answers(tmp_path / "p.csv")
 
 

@@ -45,7 +45,7 @@ def test_an_empty_answer_makes_no_sense_for_tags() -> None:
     with pytest.raises(OptionError) as caught:
         from_frame(tags, empty_label="none")
 
-    assert str(caught.value) == "empty_label: is for labels of whole items; in a table of tags every token has a tag."
+    assert str(caught.value) == "empty_label: only applies to labels of whole items. Leave it out for a table of tags."
 
 
 def test_a_column_that_looks_like_a_confidence_and_is_not_used_is_said() -> None:

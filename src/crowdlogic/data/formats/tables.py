@@ -27,14 +27,14 @@ from crowdlogic.data.names import as_text
 from crowdlogic.errors import DataError, FormatError, OptionError, name_list
 from crowdlogic.numerics.arrays import Bools, Ints
 
-# The tables that labels, corpora and answers are written as, so that reading them gives back the same.
+# Conversion of labels, corpora and answers to tables. Reading such a table returns the same data.
 
 TEXTS = pl.List(pl.String)
 NUMBERS = pl.List(pl.Float64)
 
 
 def labels_table(labels: CrowdLabels, *, only_text: bool = False) -> pl.DataFrame:
-    """Return labels as a long table: item, annotator, label (or tags, as lists or as text), and what else is known."""
+    """Convert labels to a long table: item, annotator, label (or tags, as lists or text), and weight, time and kind."""
     if labels.is_sequential:
         return _tagged_sentences_table(labels, only_text=only_text)
     table = labels.to_frame()
@@ -42,7 +42,7 @@ def labels_table(labels: CrowdLabels, *, only_text: bool = False) -> pl.DataFram
 
 
 def _tagged_sentences_table(labels: CrowdLabels, *, only_text: bool) -> pl.DataFrame:
-    """Return one row per (sentence, annotator) with its tags. A sentence seen in part cannot be written this way."""
+    """Return one row per sentence and annotator with the tags; partly tagged sentences raise an error."""
     require_whole_labels(labels, "A table of tags")
     require_single_tags(labels)
     item, annotator, pair = labels.annotations()
@@ -51,7 +51,7 @@ def _tagged_sentences_table(labels: CrowdLabels, *, only_text: bool) -> pl.DataF
     if len(partial):
         who = labels.annotators[int(annotator[partial[0]])]
         raise OptionError(
-            f"Annotator {who!r} saw only a part of sentence {labels.items[int(item[partial[0]])]!r}. "
+            f"Annotator {who!r} tagged only a part of sentence {labels.items[int(item[partial[0]])]!r}. "
             f"A table of tags needs whole sentences; write .conll instead."
         )
     names = pl.Series(list(map(str, labels.classes)), dtype=pl.String)
@@ -67,7 +67,7 @@ def _tagged_sentences_table(labels: CrowdLabels, *, only_text: bool) -> pl.DataF
 
 
 def require_single_tags(labels: CrowdLabels) -> None:
-    """Raise if a sentence was tagged twice by one annotator (kept duplicates): it fits into no single column or row."""
+    """Raise an error if an annotator tagged a sentence twice, because a file has one row or column for its tags."""
     again = np.flatnonzero((np.diff(labels.unit) == 0) & (np.diff(labels.annotator) == 0))
     if len(again):
         item = labels.items[int(labels.item_of_unit[labels.unit[again[0]]])]
@@ -78,7 +78,7 @@ def require_single_tags(labels: CrowdLabels) -> None:
 
 
 def corpus_table(corpus: Corpus) -> pl.DataFrame:
-    """Return a corpus as a table: item, text and label; for sentences item, tokens and tags."""
+    """Convert a corpus to a table: item, text and label; for sentences, item, tokens and tags."""
     if corpus.tokens is None or corpus.offsets is None:
         return corpus.to_frame()
     columns: dict[str, Any] = {"item": corpus.items, "tokens": _split(list(corpus.tokens), corpus.offsets, TEXTS)}
@@ -88,13 +88,13 @@ def corpus_table(corpus: Corpus) -> pl.DataFrame:
 
 
 def gold_tags(corpus: Corpus) -> list[str]:
-    """Return the gold tag of every token, NOT_SEEN where it is not known."""
+    """Return the gold tag of every token, NOT_SEEN if unknown."""
     names = [*map(str, corpus.classes), NOT_SEEN]  # the code UNKNOWN = -1 picks the last one
     return [NOT_SEEN] * corpus.n_units if corpus.gold is None else [names[code] for code in corpus.gold]
 
 
 def sentence_answers_table(estimate: Estimate, corpus: Corpus | None) -> pl.DataFrame:
-    """Return the answers for sentences: item, tokens when known, tags and the confidence in each tag."""
+    """Convert the answers for sentences to a table: item, tokens if known, tags, and the confidence in each tag."""
     if estimate.offsets is None:
         raise OptionError("The answers are about documents, not sentences.")
     columns: dict[str, Any] = {"item": estimate.items}
@@ -107,7 +107,7 @@ def sentence_answers_table(estimate: Estimate, corpus: Corpus | None) -> pl.Data
 
 
 def answer_tags(estimate: Estimate) -> list[str]:
-    """Return the tag chosen for every token, NOT_SEEN where there is no answer."""
+    """Return the tag chosen for every token, NOT_SEEN if there is no answer."""
     return [NOT_SEEN if name is None else str(name) for name in estimate.answer_names()]
 
 
@@ -123,22 +123,22 @@ ROUNDING = 1e-3
 """Tolerance for probabilities in a file that do not sum to one."""
 
 CHOSEN, AT_RANDOM = "chosen", "random"
-"""The column of a review's anchors that says how each item was chosen, and what it says of a random one."""
+"""Column of the reviewed items that says how each was chosen, and its value for items drawn at random."""
 
-ONE_ROW = "Answers have one row per item. A file of labels must be aggregated first."
+ONE_ROW = "Give one row per item, or aggregate a file of labels first."
 
 
 class TableFormat(FileFormat):
-    """A format that holds a table. A subclass says how a table is read and encoded, and nothing else.
+    """Base class of formats for tables. A subclass only defines how a table is read and encoded.
 
     Attributes:
-        only_text: Whether every cell is text, so that types and lists are lost.
+        only_text: Whether all cells are text, without types and lists.
     """
 
     only_text: ClassVar[bool] = False
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Return labels from a long table, or from a wide one if the options say so."""
+        """Read labels from a long table, or from a wide one with the option `wide`."""
         table, source = self.read_table(file)
         if options.single and not options.wide:
             table = add_unnamed_annotator(table, options.columns)
@@ -157,7 +157,7 @@ class TableFormat(FileFormat):
         return Crowd(labels) if corpus is None else Crowd(*align(labels, corpus))
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
-        """Return texts from a table with item and text, sentences from one with tokens; gold from a label or tags."""
+        """Read texts from a table with item and text, or sentences from one with tokens; with gold if known."""
         table, source = self.read_table(file)
         return corpus_from_table(table, source, columns)
 
@@ -166,38 +166,38 @@ class TableFormat(FileFormat):
         return answers_from_table(*self.read_table(file), columns)
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:  # noqa: ARG002
-        """Return labels as a long table; for sequences one row per tagged sentence."""
+        """Encode labels as a long table; for sequences, with one row per tagged sentence."""
         return self.encode_table(labels_table(labels, only_text=self.only_text), target)
 
     def encode_corpus(self, corpus: Corpus, target: str) -> Encoded:
-        """Return a table of item, text and label; for sequences of item, tokens and tags."""
+        """Encode item, text and label; for sequences, item, tokens and tags."""
         if corpus.is_sequential and self.only_text:
-            raise OptionError(f"{target}: sentences are written as .conll, .jsonl or .parquet.")
+            raise OptionError(f"{target}: sentences cannot be written as {self.name}. Use .conll, .jsonl or .parquet.")
         return self.encode_table(corpus_table(corpus), target)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
-        """Encode item, label, confidence and p_ columns; for sequences item, tokens, tags and confidence."""
+        """Encode item, label, confidence and p_ columns; for sequences, item, tokens, tags and confidence."""
         if estimate.offsets is None:
             table = estimate.to_frame()
             if self.only_text:
                 table = table.with_columns(as_text(table["label"]).alias("label"))
             return self.encode_table(table, target)
         if self.only_text:
-            raise OptionError(f"{target}: tagged sentences are written as .conll, .jsonl or .parquet.")
+            raise OptionError(f"{target}: sentences cannot be written as {self.name}. Use .conll, .jsonl or .parquet.")
         return self.encode_table(sentence_answers_table(estimate, corpus), target)
 
 
 def _read_choices(table: pl.DataFrame) -> Bools | None:
-    """Return at_random[s], from the column that says how items were chosen; None without one."""
+    """Return at_random[s] from the column that says how items were chosen; None without such a column."""
     if CHOSEN not in table.columns or table[CHOSEN].dtype != pl.String:
         return None
     return np.asarray((table[CHOSEN] == AT_RANDOM).fill_null(value=False).to_numpy())
 
 
 def require_rows(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Return the table, if it has a row."""
+    """Return the table; raise an error if it has no rows."""
     if not len(table):
-        raise FormatError(f"{name}: a header ({name_list(table.columns)}) and no rows. Give at least one row.")
+        raise FormatError(f"{name}: contains a header ({name_list(table.columns)}) but no rows. Add at least one row.")
     return table
 
 
@@ -228,7 +228,7 @@ def _answers_from_labels(table: pl.DataFrame, roles: Mapping[str, str], source: 
     codes, classes = code_labels(labels, source)
     prefix = PROBABILITY_PREFIX
     named = tuple(name.removeprefix(prefix) for name in table.columns if name.startswith(prefix))
-    if not named or {str(name) for name in classes} - set(named):  # a p_value or p_note is no class
+    if not named or {str(name) for name in classes} - set(named):  # such as p_value or p_note, which are not classes
         return Answers(items, classes, codes, source=source.name)
     codes, classes = code_labels(labels, source, named)
     return Answers(items, classes, codes, beliefs=_read_beliefs(table, named, source), source=source.name)
@@ -241,8 +241,8 @@ def _read_beliefs(table: pl.DataFrame, classes: tuple[str, ...], source: TableSo
     beliefs = pl.DataFrame(numbers).to_numpy()
     fine = (beliefs >= 0).all(axis=1) & (np.abs(beliefs.sum(axis=1) - 1) < ROUNDING)
     if not fine.all():
-        what = f"the {PROBABILITY_PREFIX} columns are not probabilities that add up to 1"
-        raise row_error(source, np.flatnonzero(~fine), what, "Correct them, or drop these columns.", error=DataError)
+        what = f"the {PROBABILITY_PREFIX} columns are not probabilities that sum to 1"
+        raise row_error(source, np.flatnonzero(~fine), what, "Correct or remove these columns.", error=DataError)
     return beliefs
 
 
@@ -253,7 +253,7 @@ STANDARD_ERROR = 2
 
 @contextmanager
 def hold_back_panics() -> Iterator[None]:
-    """Hold back what is written to standard error within the block, and write it at the end unless polars panicked."""
+    """Capture standard error within the block, and write it at the end unless polars panicked."""
     try:
         before = os.dup(STANDARD_ERROR)
     except OSError:  # there is no standard error

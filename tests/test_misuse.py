@@ -145,7 +145,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.from_frame(pl.DataFrame({"item": ["u"], "gpt": ["x"], "ann": ["y"]})),
-        'the table: no column for the annotator and the label among item, gpt, ann. A label table needs: item, annotator, label. Rename the columns (annotator, worker, rater, user, ...; label, answer, response, class, ...) or name them: from_frame(table, columns={"annotator": "NAME", "label": "NAME"}). A table with a column per annotator is read with from_wide.',
+        'the table: no column for the annotator and the label among item, gpt, ann. A label table needs: item, annotator, label. Rename the columns (annotator, worker, rater, user, ...; label, answer, response, class, ...) or name them: from_frame(table, columns={"annotator": "NAME", "label": "NAME"}). Read a table with one column per annotator with from_wide.',
     ),
     (
         lambda: cl.from_frame(FRAME.rename(columns={"item": "ticket"}), columns={"ticket": "item"}),
@@ -276,7 +276,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.data.from_dict({"u": {"a": ["x", "y"]}}),
-        "the lists: a label is one class, but the column holds List(String). For the tags of a sentence name the column 'tags'; for several labels at once make one table per class, with yes or no as labels.",
+        "the lists: expected one class per label, but the column has type List(String). Name a column with the tags of sentences 'tags'. For several labels per item, make one table per class with the labels yes and no.",
     ),
     (
         lambda: cl.data.corpus_from_frame(FRAME),

@@ -523,8 +523,8 @@ def test_dropped_and_repeated_rows_are_said(run: Run) -> None:
 
     assert done.err.splitlines() == [
         "1 of 7 rows has no label and was left out.",
-        "1 row repeats an item and annotator: the last label was taken (duplicates = last).",
-        "If an empty cell is an answer, such as none of these, name its class: --empty-label NAME (in Python "
+        "1 row repeats an item and annotator: the last label was used (duplicates = last).",
+        "If empty cells are answers, such as 'none of these', name their class: --empty-label NAME (in Python "
         'empty_label="NAME").',
         "majority: 3 items, 3 annotators, 1 without labels and so without an answer -> o.csv",
     ]

@@ -125,7 +125,10 @@ def test_rejections_alone_point_to_what_is_left() -> None:
 def test_every_other_method_refuses_them_by_name(name: str) -> None:
     labels, _ = planted(0, sequences=needs_sequences(name))
 
-    with pytest.raises(LabelError, match=f"^{name} takes whole labels, and [0-9]+ of these 1,200 are partial"):
+    with pytest.raises(
+        LabelError,
+        match=rf"^{name} does not support partial labels \('not this class'\), but [0-9]+ of 1,200 labels are partial",
+    ):
         truth_method(name).infer(labels)
 
 

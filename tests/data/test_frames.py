@@ -113,7 +113,7 @@ def test_wide_columns_of_different_types_are_refused() -> None:
         (lambda: from_arrays(["u"], ["a"], ["x"], weight=[1, 2]), "2 weights for 1 label. Give one weight per label."),
         (
             lambda: from_arrays(["u"], ["a"], ["x"], weight=["q"]),
-            "the lists, row 0: the weight 'q' is not a finite number of 0 or more. Correct the weight, or drop the column to count every label once.",
+            "the lists, row 0: the weight 'q' is not a finite number of 0 or more. Correct the weight, or remove the column to count every label once.",
         ),
         (
             lambda: from_matrix([[1, 2], [3]]),
@@ -129,11 +129,11 @@ def test_wide_columns_of_different_types_are_refused() -> None:
         ),
         (
             lambda: from_frame(pl.DataFrame(rows(item=[["u"], ["v"], ["w"]]))),
-            "the table: the item column holds List(String). Give each item one name.",
+            "the table: the item column has type List(String). Give each item one name.",
         ),
         (
             lambda: from_frame(pl.DataFrame(rows(label=[1e30, 1.0, 2.0]))),
-            "the table, row 0: the label 1e+30 is a number, not a class. Numeric answers cannot be voted on: round or bin them into classes first, or name the classes.",
+            "the table, row 0: the label 1e+30 is a number, not a class. Numeric answers cannot be aggregated: round them or bin them into classes first, or name the classes.",
         ),
         (
             lambda: from_dict({"u": {"a": "x"}}).select(items=[1, "2"]),

@@ -55,7 +55,7 @@ def test_the_same_label_in_two_tables_counts_once() -> None:
 
     assert triples(joined) == {("u", "a", "x"), ("v", "a", "y")}
     assert joined.intake.messages() == [
-        "1 row repeats a label (same item, annotator and label): each label counts once."
+        "1 row repeats a label (same item, annotator and label): each label was counted once."
     ]
     assert sentences.n_labels == 2
 

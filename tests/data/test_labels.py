@@ -204,18 +204,18 @@ def test_a_class_in_use_cannot_be_left_out() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"unit": np.array([2])}, "unit holds codes from 2 to 2; they must lie in 0 to 0."),
-        ({"label": np.array([-1])}, "label holds codes from -1 to -1; they must lie in 0 to 0."),
+        ({"unit": np.array([2])}, "unit contains codes from 2 to 2, expected 0 to 0."),
+        ({"label": np.array([-1])}, "label contains codes from -1 to -1, expected 0 to 0."),
         ({"annotator": np.array([0, 0])}, "annotator has 2 rows and unit has 1. Give arrays of one length."),
         (
             {"weight": np.array([np.inf])},
-            "A weight is negative or not finite. Weights must be at least 0.",
+            "A weight is negative or not finite. Give weights of 0 or more.",
         ),
         ({"classes": ("x", "x")}, "A class is named twice. Give each class once."),
         ({"kind": ("robot",)}, "kind needs one of human, llm, code for each of 1 annotator."),
         (
             {"offsets": np.array([0, 1, 2])},
-            "offsets must start at 0, never fall, and have one entry more than there are items.",
+            "offsets must increase from 0 and have one entry more than there are items.",
         ),
     ],
 )

@@ -137,7 +137,7 @@ def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
         (
             "e.csv",
             "item,annotator,label\nu,a,x\nu,a,y\n",
-            'e.csv, row 3: annotator \'a\' labels item \'u\' again, with another label than in row 2. Say whether the first, the last or each counts: --duplicates first, last or keep (in Python duplicates="first", "last" or "keep").',
+            'e.csv, row 3: annotator \'a\' labels item \'u\' again, with another label than in row 2. Choose which labels count: --duplicates first, last or keep (in Python duplicates="first", "last" or "keep").',
         ),
         (
             "e.csv.gz",
@@ -160,7 +160,7 @@ def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
         (
             "e.jsonl",
             '{"item": 1, "annotator": "a", "label": "x"}\n\n{"item": 1, "annotator": "a", "label": "y"}\n',
-            'e.jsonl, line 3: annotator \'a\' labels item 1 again, with another label than in line 1. Say whether the first, the last or each counts: --duplicates first, last or keep (in Python duplicates="first", "last" or "keep").',
+            'e.jsonl, line 3: annotator \'a\' labels item 1 again, with another label than in line 1. Choose which labels count: --duplicates first, last or keep (in Python duplicates="first", "last" or "keep").',
         ),
         ("e.conll", "", "e.conll: the file is empty. Each line of CoNLL has a token and its tags."),
         (

@@ -121,6 +121,12 @@ class InputFile:
         """Members of a folder or zip file."""
         return open_folder(Path(self.path))
 
+    def members(self, *endings: str) -> list[InputFile]:
+        """Return the members of a folder or zip file whose names have one of these endings, or only this file."""
+        if not self.is_folder:
+            return [self]
+        return [member_file(self.folder, name) for name in self.folder.names if name.endswith(endings)]
+
     def open_unpacked(self) -> BinaryIO:
         """Open the file for reading in pieces, decompressed."""
         return self.open() if self.is_plain else io.BytesIO(self.content)

@@ -281,22 +281,22 @@ def require_whole_labels(labels: CrowdLabels, name: str) -> None:
     if labels.negated is not None:
         count = int(np.count_nonzero(labels.negated))
         raise LabelError(
-            f"{name} takes whole labels, and {count:,} of these {labels.n_labels:,} are partial (they say which class "
-            f"it is not). Use a method with a confusion matrix: dawid-skene, ibcc, ebcc, or bsc-seq for sentences."
+            f"{name} does not support partial labels ('not this class'), but {count:,} of {labels.n_labels:,} labels "
+            f"are partial. Use a method with a confusion matrix: dawid-skene, ibcc, ebcc, or bsc-seq for sentences."
         )
 
 
 def split_codes(n: int, sizes: Sequence[int], seed: int) -> list[Ints]:
-    """Return the codes 0..n-1, permuted by seed and split into parts of the given sizes; the rest is a last part."""
+    """Split a random permutation of 0..n-1 into parts of the given sizes, and a last part with the rest, if any."""
     if any(size < 0 for size in sizes) or sum(sizes) > n:
-        raise OptionError(f"split: parts of {', '.join(map(str, sizes))} do not fit into {n:,} items.")
+        raise OptionError(f"split: parts of {', '.join(map(str, sizes))} exceed {n:,} items. Give smaller parts.")
     order = np.random.default_rng(seed).permutation(n)
     parts = np.split(order, np.cumsum(sizes))
     return parts if len(parts[-1]) else parts[:-1]
 
 
 def find_codes(wanted: Iterable[Any], names: Names, what: str) -> Ints:
-    """Return the codes of some names, each given once; an unknown name raises an error that suggests a similar one."""
+    """Return the codes of some names. Unknown and repeated names raise an error."""
     asked = to_column(what, list(wanted))
     codes = find(asked, names)
     if len(asked) and (codes < 0).any():
@@ -318,7 +318,7 @@ def _check_sizes(labels: CrowdLabels) -> None:
     if labels.offsets is not None:
         offsets = np.asarray(labels.offsets, dtype=np.int64)
         if len(offsets) != len(labels.items) + 1 or offsets[0] != 0 or (np.diff(offsets) < 0).any():
-            raise LabelError("offsets must start at 0, never fall, and have one entry more than there are items.")
+            raise LabelError("offsets must increase from 0 and have one entry more than there are items.")
         object.__setattr__(labels, "offsets", read_only(offsets))
     if labels.kind is not None and (len(labels.kind) != len(labels.annotators) or set(labels.kind) - {*KINDS, ""}):
         raise LabelError(
@@ -333,10 +333,8 @@ def _check_codes(labels: CrowdLabels) -> None:
     for name, limit in limits.items():
         column = getattr(labels, name)
         if len(column) and (column.min() < 0 or column.max() >= limit):
-            raise LabelError(
-                f"{name} holds codes from {column.min()} to {column.max()}; they must lie in 0 to {limit - 1}."
-            )
+            raise LabelError(f"{name} contains codes from {column.min()} to {column.max()}, expected 0 to {limit - 1}.")
     if labels.negated is not None and labels.n_classes < 2:
-        raise LabelError("A label says which class it is not, and there is only one. Give all of them: --classes.")
+        raise LabelError("Partial labels ('not this class') need at least two classes. Give all classes: --classes.")
     if labels.weight is not None and not (np.isfinite(labels.weight).all() and (labels.weight >= 0).all()):
-        raise LabelError("A weight is negative or not finite. Weights must be at least 0.")
+        raise LabelError("A weight is negative or not finite. Give weights of 0 or more.")

@@ -49,7 +49,7 @@ def test_missing_labels_are_dropped_and_counted(absent: Any) -> None:
     assert labels.intake.missing == 1
     assert labels.intake.messages() == [
         "1 of 3 rows has no label and was left out.",
-        'If an empty cell is an answer, such as none of these, name its class: empty_label="NAME".',
+        "If empty cells are answers, such as 'none of these', name their class: empty_label=\"NAME\".",
     ]
 
 
@@ -65,19 +65,19 @@ def test_numbers_with_a_hole_are_still_whole() -> None:
     [
         (
             rows(label=[0.5, 1.0, 2.0]),
-            "the table, row 0: the label 0.5 is a number, not a class. Numeric answers cannot be voted on: round or bin them into classes first, or name the classes.",
+            "the table, row 0: the label 0.5 is a number, not a class. Numeric answers cannot be aggregated: round them or bin them into classes first, or name the classes.",
         ),
         (
             rows(label=["1", "2.5", "3"]),
-            "the table, row 1: the label 2.5 is a number, not a class. Numeric answers cannot be voted on: round or bin them into classes first, or name the classes.",
+            "the table, row 1: the label 2.5 is a number, not a class. Numeric answers cannot be aggregated: round them or bin them into classes first, or name the classes.",
         ),
         (
             rows(label=["x", '["x", "y"]', "x"]),
-            'the table, row 1: \'["x", "y"]\' looks like several labels at once. Give one class per row; for several labels at once make one table per class, with yes or no as labels.',
+            'the table, row 1: \'["x", "y"]\' looks like several labels. Give one class per row. For several labels per item, make one table per class with the labels yes and no.',
         ),
         (
             rows(label=[["x"], ["y"], ["x"]]),
-            "the table: a label is one class, but the column holds List(String). For the tags of a sentence name the column 'tags'; for several labels at once make one table per class, with yes or no as labels.",
+            "the table: expected one class per label, but the column has type List(String). Name a column with the tags of sentences 'tags'. For several labels per item, make one table per class with the labels yes and no.",
         ),
         (rows(item=["u", None, "v"]), "the table, row 1: no item is named. Fill in the item, or remove the row."),
         (
@@ -86,15 +86,15 @@ def test_numbers_with_a_hole_are_still_whole() -> None:
         ),
         (
             rows(annotator=["a", "a", "a"]),
-            'the table, row 1: annotator \'a\' labels item \'u\' again, with another label than in row 0. Say whether the first, the last or each counts: from_frame with duplicates="first", "last" or "keep".',
+            'the table, row 1: annotator \'a\' labels item \'u\' again, with another label than in row 0. Choose which labels count: from_frame with duplicates="first", "last" or "keep".',
         ),
         (
             rows(weight=[1.0, float("nan"), float("inf")]),
-            "the table, row 1: the weight nan is not a finite number of 0 or more. Correct the weight, or drop the column to count every label once. (1 more such row: 2)",
+            "the table, row 1: the weight nan is not a finite number of 0 or more. Correct the weight, or remove the column to count every label once. (1 more such row: 2)",
         ),
         (
             rows(weight=["1", "heavy", "1"]),
-            "the table, row 1: the weight 'heavy' is not a finite number of 0 or more. Correct the weight, or drop the column to count every label once.",
+            "the table, row 1: the weight 'heavy' is not a finite number of 0 or more. Correct the weight, or remove the column to count every label once.",
         ),
         (
             rows(kind=["human", "robot", "human"]),
@@ -106,7 +106,7 @@ def test_numbers_with_a_hole_are_still_whole() -> None:
         ),
         (
             rows(time=["2024-05-31", "yesterday", "2024-06-01"]),
-            "the table, row 1: 'yesterday' is not a time. Write times as 2024-05-31T12:00:00 or as seconds, or drop the column.",
+            "the table, row 1: 'yesterday' is not a time. Write times as 2024-05-31T12:00:00 or as seconds, or remove the column.",
         ),
         (
             {"item": ["u"], "label": ["x"]},

@@ -44,7 +44,7 @@ def test_intake_adds_up_and_says_what_was_done() -> None:
 
     assert (first + second).messages() == [
         "2 of 15 rows have no label and were left out.",
-        "1 row repeats an item and annotator: the last label was taken (duplicates = last).",
+        "1 row repeats an item and annotator: the last label was used (duplicates = last).",
         "Odd.",
     ]
     assert Intake(rows=3).messages() == []

@@ -79,7 +79,7 @@ def test_a_parquet_file_with_lists_as_labels_is_described(tmp_path: Path) -> Non
     table = pl.DataFrame({"item": ["u", "u"], "annotator": ["a", "b"], "label": [["x"], ["x", "y"]]})
     table.write_parquet(tmp_path / "x.parquet")
 
-    with pytest.raises(DataError, match=r"one class, but the column holds List\(String\)"):
+    with pytest.raises(DataError, match=r"one class per label, but the column has type List\(String\)"):
         read_crowd(tmp_path / "x.parquet")
     assert "one class" in str(diagnose(DoctorOptions(file=str(tmp_path / "x.parquet"))))
 
@@ -87,7 +87,7 @@ def test_a_parquet_file_with_lists_as_labels_is_described(tmp_path: Path) -> Non
 def test_a_weight_that_is_a_list_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"item": "u", "annotator": "-1", "label": "x", "weight": ["x", 1, null]}\n')
 
-    with pytest.raises(DataError, match="the weight column holds List"):
+    with pytest.raises(DataError, match="the weight column has type List"):
         read_crowd(tmp_path / "x.jsonl")
 
 

@@ -37,5 +37,5 @@ def test_pandas_columns_may_be_numbers() -> None:
 
 
 def test_pandas_columns_of_one_name_are_refused() -> None:
-    with pytest.raises(LabelError, match=r"two columns have one name\. Give each column its own name\."):
+    with pytest.raises(LabelError, match=r"two columns have the same name\. Rename one\."):
         from_frame(pd.DataFrame([[1, 2, 3]], columns=["item", "label", "label"]))

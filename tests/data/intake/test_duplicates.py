@@ -53,7 +53,7 @@ def test_exact_repeats_of_a_label_count_once_and_are_counted() -> None:
     assert triples(labels) == {("u", "a", "x"), ("v", "a", "y")}
     assert labels.n_labels == 2
     assert labels.intake.messages() == [
-        "2 rows repeat a label (same item, annotator and label): each label counts once."
+        "2 rows repeat a label (same item, annotator and label): each label was counted once."
     ]
 
 
@@ -73,8 +73,8 @@ def test_the_error_for_repeats_that_differ_says_how_many_agree_and_what_to_choos
 
     assert str(caught.value) == (
         "the table, row 2: annotator 'a' labels item 'u' again, with another label than in row 0. Of 3 rows that "
-        "repeat an item and annotator, 2 give the same label and 1 another. Say whether the first, the last or each "
-        'counts: from_frame with duplicates="first", "last" or "keep".'
+        "repeat an item and annotator, 2 have the same label and 1 another. Choose which labels "
+        'count: from_frame with duplicates="first", "last" or "keep".'
     )
 
 

@@ -20,9 +20,9 @@ def test_classes_that_join_others_are_said_with_their_separator(separator: str) 
     labels = from_frame(table(["toxic", f"toxic{separator}insult", f"insult{separator} threat", "threat"]))
 
     assert labels.intake.notices == (
-        f"2 classes of 4 join others with {separator!r}, such as 'insult{separator} threat'. Several labels at once "
-        f"are not supported: each combination counts as a class of its own. Ask one question per label instead, with "
-        f"yes or no as labels, in a table of its own.",
+        f"2 of 4 classes combine others with {separator!r}, such as 'insult{separator} threat'. Several labels per "
+        f"item are not supported, so each combination is used as a class. Instead, make one table per label with the "
+        f"labels yes and no.",
     )
 
 
@@ -53,8 +53,8 @@ def test_a_column_that_looks_like_a_confidence_and_is_not_used_is_said() -> None
     used = from_frame(table(["x", "y"], confidence=[0.9, 0.1]), columns={"weight": "confidence"})
 
     assert said == (
-        "The column 'Confidence' is not used: every label counts the same. If it says how much a label should count, "
-        'name it: columns={"weight": "Confidence"}.',
+        "The column 'Confidence' is not used, so all labels have equal weights. To use it as weights: "
+        'columns={"weight": "Confidence"}.',
     )
     assert used.intake.notices == ()
     assert used.weight is not None

@@ -24,8 +24,7 @@ def test_annotators_of_a_sentence_must_agree_on_its_length() -> None:
         from_sequences([("s", "ann", ["O", "O"]), ("s", "bob", ["O"])])
 
     assert str(caught.value) == (
-        "the table, row 1: annotator 'bob' gives 1 tags to 's', where another gave 2. "
-        "Every annotator of a sequence needs one tag per token."
+        "the table, row 1: annotator 'bob' gives 1 tags to 's', but another annotator 2. Give one tag per token."
     )
 
 

@@ -107,7 +107,7 @@ def test_a_damaged_sample_in_a_zip_file_is_named(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "a") as packed:
         packed.writestr("samples/q2_epoch_1.json", json.dumps({"id": "q2"})[:-3])
 
-    with pytest.raises(FormatError, match=r"log.eval, samples/q2_epoch_1.json: not JSON .* Fetch the log again\."):
+    with pytest.raises(FormatError, match=r"log.eval, samples/q2_epoch_1.json: not JSON .* Export the file again\."):
         read_crowd(path)
 
 

@@ -61,6 +61,17 @@ def require_object(record: Any, number: int, file: InputFile) -> dict[str, Any]:
     return record
 
 
+def read_json_member(file: InputFile, name: str, number: int) -> dict[str, Any]:
+    """Read a member of a folder or zip file that contains a single JSON object; `number` is its number in messages."""
+    try:
+        found = json.loads(file.folder.read(name))
+    except FormatError:
+        raise
+    except (ValueError, RecursionError) as problem:
+        raise FormatError(f"{file.name}, {name}: not JSON ({problem}). {REMEDY}") from None
+    return require_object(found, number, file)
+
+
 class JsonText:
     """Text of a JSON file, read in pieces, with the current position."""
 

@@ -1,4 +1,7 @@
-"""The one place where names become codes and the input contract is applied to labels of single items."""
+"""Construction of CrowdLabels from tables: names are encoded and the input contract is applied.
+
+All readers use `build_labels` for labels of items, or `build_sequences` for tags of sentences.
+"""
 
 from __future__ import annotations
 
@@ -30,17 +33,17 @@ from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, LabelError, OptionError, name_list, parse_choice
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, stable_order
 
-# What the cells of a label table may hold: one category per cell, a finite weight, a time, a kind.
+# Valid cells of a table of labels: a class, a finite weight, a time, a kind of annotator.
 
 LARGEST_NUMBER = 2.0**53
-"""From here on a float cannot distinguish whole numbers, so it names no class."""
+"""Floats cannot represent all integers from here on, so they are not accepted as classes."""
 
 
 def code_labels(labels: Names, source: TableSource, classes: Sequence[Any] | None = None) -> tuple[Ints, Classes]:
-    """Return codes of a column of labels, and the classes they mean: those given, or those found, sorted.
+    """Return the codes of a column of labels, and the classes: the given ones, or those in the column, sorted.
 
-    An empty cell, null or NaN means that no label was given, and has the code -1. A label that is not among given
-    classes is refused; so are lists (several labels at once) and fractions (measurements): a label is one class.
+    Empty cells, null and NaN mean that there is no label, and get the code -1. Labels that are not among the given
+    classes raise an error, and so do lists (several labels) and fractions (measurements).
     """
     codes, names = encode(_to_one_type(labels, source))
     codes, names = drop_blank_names(codes, names)
@@ -56,7 +59,7 @@ def code_labels(labels: Names, source: TableSource, classes: Sequence[Any] | Non
 
 
 def drop_blank_names(codes: Ints, names: Names) -> tuple[Ints, Names]:
-    """Return the same codes with -1 where the name is only white space, and the names without it."""
+    """Remove the name that is only white space, if any, and return the other names and codes, -1 for that name."""
     if names.dtype != pl.String:
         return codes, names
     filled = (names.str.strip_chars() != "").to_numpy()
@@ -67,7 +70,7 @@ def drop_blank_names(codes: Ints, names: Names) -> tuple[Ints, Names]:
 
 
 def _to_one_type(labels: Names, source: TableSource) -> Names:
-    """Return the labels as text, whole numbers or booleans."""
+    """Convert labels to text, integers or booleans."""
     if labels.dtype in (pl.Categorical, pl.Enum, pl.Null):
         return labels.cast(pl.String)
     if labels.dtype.is_float():
@@ -78,26 +81,26 @@ def _to_one_type(labels: Names, source: TableSource) -> Names:
     if labels.dtype == pl.String or labels.dtype.is_integer() or labels.dtype == pl.Boolean:
         return labels
     raise LabelError(
-        f"{source.name}: a label is one class, but the column holds {labels.dtype}. For the tags of a sentence name "
-        f"the column 'tags'; for several labels at once make one table per class, with yes or no as labels."
+        f"{source.name}: expected one class per label, but the column has type {labels.dtype}. Name a column with the "
+        f"tags of sentences 'tags'. For several labels per item, make one table per class with the labels yes and no."
     )
 
 
 def _refuse_lists(codes: Ints, names: Names, source: TableSource) -> None:
-    """Text such as ["a", "b"] is several labels at once."""
+    """Raise an error for text such as ["a", "b"], which means several labels."""
     bracketed = names.str.contains(r"""(?s)^\s*(\[.*[,"'].*\]|\{.*\}|\[\])\s*$""").arg_true()
     if len(bracketed):
         rows = np.flatnonzero(codes == bracketed[0])
         raise row_error(
             source,
             rows,
-            f"{names[bracketed[0]]!r} looks like several labels at once",
-            "Give one class per row; for several labels at once make one table per class, with yes or no as labels.",
+            f"{names[bracketed[0]]!r} looks like several labels",
+            "Give one class per row. For several labels per item, make one table per class with the labels yes and no.",
         )
 
 
 def _refuse_fractions(codes: Ints, numbers: Names, source: TableSource) -> None:
-    """Raise an error for labels that are all numbers, some with decimals or infinite: these are measurements."""
+    """Raise an error if all labels are numbers and some are fractions or infinite, since these are measurements."""
     if numbers.null_count() or not len(numbers):
         return
     fraction = ((numbers % 1 != 0) | ~(numbers.abs() < LARGEST_NUMBER)).to_numpy()
@@ -107,14 +110,16 @@ def _refuse_fractions(codes: Ints, numbers: Names, source: TableSource) -> None:
             source,
             rows,
             f"the label {numbers[int(codes[rows[0]])]} is a number, not a class",
-            "Numeric answers cannot be voted on: round or bin them into classes first, or name the classes.",
+            "Numeric answers cannot be aggregated: round them or bin them into classes first, or name the classes.",
         )
 
 
 def _code_among(codes: Ints, names: Names, classes: Classes, source: TableSource) -> tuple[Ints, Classes]:
-    """Return codes among given classes. Names are compared as text, so that --classes 0,1 fits a column of numbers."""
+    """Return codes among the given classes, which are compared as text: --classes 0,1 also matches numbers."""
     if len(set(classes)) != len(classes) or not classes:
-        raise OptionError(f"classes: {name_list(classes)} names a class twice or none at all. Give each class once.")
+        raise OptionError(
+            f"classes: expected at least one class, each once, got {name_list(classes)}. Correct the list."
+        )
     position = find(as_text(names), pl.Series([str(name) for name in classes], dtype=pl.String))
     rank = np.append(position, -1).astype(np.int32)
     unknown = np.flatnonzero((rank[codes] < 0) & (codes >= 0))
@@ -124,10 +129,12 @@ def _code_among(codes: Ints, names: Names, classes: Classes, source: TableSource
     return rank[codes], classes
 
 
-def parse_weights(column: Names, source: TableSource, rows: Ints) -> Floats:
-    """Return weight of the rows that are taken, finite and not negative."""
-    taken = column.gather(rows)
-    numbers = number_column(taken, "weight", source)
+def parse_weights(table: pl.DataFrame, source: TableSource, rows: Ints) -> Floats | None:
+    """Return the weights of some rows, which must be finite and not negative; None without a column of weights."""
+    if "weight" not in table.columns:
+        return None
+    column = table["weight"]
+    numbers = number_column(column.gather(rows), "weight", source)
     wrong = (numbers.is_null() | ~numbers.is_finite() | (numbers < 0)).fill_null(value=True)
     if wrong.any():
         at = np.sort(rows[wrong.arg_true().to_numpy()])
@@ -137,40 +144,47 @@ def parse_weights(column: Names, source: TableSource, rows: Ints) -> Floats:
             else f"{column[int(at[0])]!r} is not a finite number of 0 or more"
         )
         raise row_error(
-            source, at, f"the weight {found}", "Correct the weight, or drop the column to count every label once."
+            source, at, f"the weight {found}", "Correct the weight, or remove the column to count every label once."
         )
     return numbers.to_numpy().copy()
 
 
-def parse_times(column: Names, source: TableSource) -> Floats:
-    """time[n] in seconds: numbers are taken as they are, dates and times as seconds since 1970; NaN where unknown."""
+def parse_times(table: pl.DataFrame, source: TableSource, rows: Ints) -> Floats | None:
+    """Return the times of some rows in seconds, NaN if unknown; None without a column of times.
+
+    Numbers are used unchanged. Dates and times become seconds since 1970.
+    """
+    if "time" not in table.columns:
+        return None
+    column = moments = table["time"]
     if column.dtype.is_numeric():
-        return column.cast(pl.Float64).fill_null(np.nan).to_numpy().copy()
-    moments = column
+        return column.gather(rows).cast(pl.Float64).fill_null(np.nan).to_numpy().copy()
     if column.dtype == pl.String:
         column = column.set(column.str.strip_chars() == "", None)
         numbers = number_column(column, "time", source)
         if numbers.null_count() == column.null_count():
-            return numbers.fill_null(np.nan).to_numpy().copy()
-        # Of the usual ways of writing times, the one that reads the most rows
+            return numbers.gather(rows).fill_null(np.nan).to_numpy().copy()
+        # Use the one of the usual formats that matches the most rows
         tidy = column.str.strip_chars().str.replace("T", " ", literal=True).str.replace(r"(Z|[+-]00:?00)$", "")
         formats = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d")
         read = [tidy.str.to_datetime(form, strict=False, time_unit="us") for form in formats]
         moments = min(read, key=lambda found: found.null_count())
     if moments.dtype not in (pl.Date, pl.Datetime) or moments.null_count() > column.null_count():
         known = moments.dtype in (pl.Date, pl.Datetime)
-        rows = (
-            (moments.is_null() & column.is_not_null()).arg_true().to_numpy() if known else np.zeros(1, dtype=np.int64)
-        )
-        remedy = "Write times as 2024-05-31T12:00:00 or as seconds, or drop the column."
-        raise row_error(source, rows, f"{column[int(rows[0])]!r} is not a time", remedy)
-    return moments.cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64).fill_null(np.nan).to_numpy() / 1e6
+        wrong = (moments.is_null() & column.is_not_null()).arg_true().to_numpy() if known else np.zeros(1, np.int64)
+        remedy = "Write times as 2024-05-31T12:00:00 or as seconds, or remove the column."
+        raise row_error(source, wrong, f"{column[int(wrong[0])]!r} is not a time", remedy)
+    seconds = moments.gather(rows).cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64)
+    return seconds.fill_null(np.nan).to_numpy() / 1e6
 
 
-def parse_kinds(column: Names, annotator_column: Names, annotators: Names, source: TableSource) -> tuple[str, ...]:
-    """Return kind[j], what each annotator is; "" where no row has it."""
+def parse_kinds(table: pl.DataFrame, annotators: Names, source: TableSource) -> tuple[str, ...] | None:
+    """Return the kind of each annotator, empty if unknown; None without a column of kinds."""
+    if "kind" not in table.columns:
+        return None
+    column = table["kind"]
     kinds = text_column(column, "kind", source).str.strip_chars().str.to_lowercase()
-    said = pl.DataFrame({"annotator": annotator_column, "kind": kinds})
+    said = pl.DataFrame({"annotator": table["annotator"], "kind": kinds})
     wrong = (said["kind"].is_not_null() & (said["kind"] != "") & ~said["kind"].is_in(KINDS)).arg_true().to_numpy()
     if len(wrong):
         what = f"the kind must be one of {', '.join(KINDS)}; got {column[int(wrong[0])]!r}"
@@ -186,16 +200,16 @@ def parse_kinds(column: Names, annotator_column: Names, annotators: Names, sourc
     return tuple(kind_of.get(name, "") for name in annotators.to_list())
 
 
-# Possible mistakes in a table of labels. They are reported, and the labels are used unchanged.
+# Possible mistakes in a table of labels, which are reported. The labels are used unchanged.
 
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "nil", "-", "?"})
-"""Words that often mean "no label"; as labels they are classes like any other, but are pointed out."""
+"""Words that often mean "no label". They are used as classes, with a notice."""
 
 SEPARATORS = ("|", ";", ",", "/", "+", "&")
-"""Signs with which several labels are written into one cell."""
+"""Characters that often separate several labels in a cell."""
 
 CONFIDENCES = frozenset({"confidence", "certainty", "sureness", "probability", "prob", "score"})
-"""Names of columns that say how sure an annotator was."""
+"""Names of columns with the confidence of annotators."""
 
 
 def odd_classes(classes: Iterable[object]) -> tuple[str, ...]:
@@ -218,51 +232,50 @@ def odd_classes(classes: Iterable[object]) -> tuple[str, ...]:
 
 
 def single_class(classes: Sequence[object]) -> tuple[str, ...]:
-    """Return a notice where all labels are one class."""
+    """Return a notice if all labels are the same class."""
     if len(classes) != 1:
         return ()
-    return (f"All labels are {classes[0]!r}: there is nothing to decide. Is the column of the label the right one?",)
+    return (f"All labels are {classes[0]!r}. Is this the right column for the label?",)
 
 
 def _joined_classes(names: Sequence[str]) -> list[str]:
-    """Return a notice where classes are made of other classes, such as toxic|insult beside toxic and insult."""
+    """Return a notice if classes are combinations of other classes, such as toxic|insult of toxic and insult."""
     for separator in SEPARATORS:
         parts = {name: {part.strip() for part in name.split(separator)} - {""} for name in names}
-        # All parts of a joined class are classes, or parts of other classes, too
+        # All parts of a combined class also occur as classes or in other combinations
         used = Counter(part for found in parts.values() for part in found)
         joined = [name for name in names if len(parts[name]) > 1 and all(used[part] > 1 for part in parts[name])]
         if joined:
             return [
-                f"{pluralise(len(joined), 'class', 'classes')} of {len(names):,} join others with {separator!r}, such "
-                f"as {joined[0]!r}. Several labels at once are not supported: each combination counts as a class of "
-                f"its own. Ask one question per label instead, with yes or no as labels, in a table of its own."
+                f"{len(joined):,} of {pluralise(len(names), 'class', 'classes')} combine others with {separator!r}, "
+                f"such as {joined[0]!r}. Several labels per item are not supported, so each combination is used as a "
+                f"class. Instead, make one table per label with the labels yes and no."
             ]
     return []
 
 
 def unused_confidence(header: Iterable[str], used: Collection[str], source: TableSource) -> tuple[str, ...]:
-    """Return a notice about columns that look like confidences and are not used."""
+    """Return notices about columns that look like confidences and are not used."""
     unused = [name for name in header if name not in used and normalise_name(name) in CONFIDENCES]
     as_weight = source.advise("--column weight={0}", 'columns={{"weight": "{0}"}}')
     return tuple(
-        f"The column {name!r} is not used: every label counts the same. If it says how much a label should count, name "
-        f"it: {as_weight.format(name)}."
+        f"The column {name!r} is not used, so all labels have equal weights. To use it as weights: "
+        f"{as_weight.format(name)}."
         for name in unused
     )
 
 
 def empty_labels(missing: int, source: TableSource) -> tuple[str, ...]:
-    """Return a notice about empty cells, which were left out as no labels and may be answers."""
+    """Return a notice that empty cells, which were left out, may be answers."""
     if not missing:
         return ()
     name_it = source.advise("--empty-label NAME", 'empty_label="NAME"')
-    return (f"If an empty cell is an answer, such as none of these, name its class: {name_it}.",)
+    return (f"If empty cells are answers, such as 'none of these', name their class: {name_it}.",)
 
 
-# What to do when one annotator labels one thing twice.
+# Several labels of an item by one annotator.
 #
-# A label that is repeated exactly (same item, annotator and label) is one label that was written down twice, and counts
-# once unless every label is to be kept. Labels that differ contradict one another: a policy must say which one holds.
+# Equal labels count once, unless all labels are to be kept. For labels that differ, a policy defines which ones count.
 
 
 def deduplicate(
@@ -275,16 +288,16 @@ def deduplicate(
     policy: Duplicates,
     source: TableSource,
 ) -> tuple[Ints, int]:
-    """Return which rows are kept, sorted by item and annotator, and how many repeat a pair that came before.
+    """Return the rows to keep, sorted by item and annotator, and the number of rows that repeat an earlier pair.
 
     Args:
-        item: item[n], codes in the order of the source.
-        annotator: annotator[n], likewise.
-        label: Gives label[n], codes of what each row says; called only where a pair is repeated.
-        place: place[n], the position of each row in the source; None when they are all its rows, in order.
-        names: What the codes are called, for the message.
-        policy: Take the first or last row of a pair, keep all, or refuse rows that differ.
-        source: Where the rows come from, for the message.
+        item: item[n], the codes of the items.
+        annotator: annotator[n], the codes of the annotators.
+        label: Function that returns label[n], the codes of the labels; only called if a pair is repeated.
+        place: place[n], the position of each row in the source; None if these are all rows of the source.
+        names: Names of the items and of the annotators, for the message.
+        policy: Which rows of a pair to keep.
+        source: Source of the rows, for the message.
     """
     key = item.astype(np.int64) * max(len(names[1]), 1) + annotator
     in_order = len(key) < 2 or bool((key[1:] >= key[:-1]).all())
@@ -298,18 +311,18 @@ def deduplicate(
         differs = differing_rows(rows, repeats, label())
         if len(differs):
             raise _contradiction(differs, (item, annotator), count, place=place, names=names, source=source)
-    # In sorted order a row is the last of its pair unless it equals the row after it, the first unless the row before.
+    # A row is the last of its pair unless the next row has the same pair, and the first unless the previous row has it
     distinct, edge = ~repeats, np.ones(1, dtype=bool)
     kept = np.concatenate([distinct, edge] if policy is Duplicates.last else [edge, distinct])
     return rows[kept], count
 
 
 def differing_rows(rows: Ints, repeats: Bools, label: Ints) -> Ints:
-    """Return the rows whose label is not that of the first row of their pair, in the order of the source.
+    """Return the rows whose label differs from that of the first row of their pair, in the order of the source.
 
     Args:
         rows: The rows, sorted by pair.
-        repeats: repeats[n], whether row n + 1 of them is of the same pair as row n.
+        repeats: repeats[n], whether sorted row n + 1 has the same pair as row n.
         label: label[n], in the order of the source.
     """
     first = np.maximum.accumulate(np.where(np.append(True, ~repeats), np.arange(len(rows)), 0))
@@ -325,7 +338,7 @@ def _contradiction(
     names: tuple[Names, Names],
     source: TableSource,
 ) -> DataError:
-    """Return the error for rows that give a pair another label than before."""
+    """Return the error for rows with another label than an earlier row of the same item and annotator."""
     item, annotator = codes
     row = int(differs[0])
     before = int(np.flatnonzero((item == item[row]) & (annotator == annotator[row]))[0])
@@ -335,13 +348,11 @@ def _contradiction(
         f"label than in {source.word} {source.number(int(place[before]))}"
     )
     same = count - len(differs)
-    repeats = f"Of {count:,} {source.word}s that repeat an item and annotator, {same:,} give the same label and "
+    repeats = f"Of {count:,} {source.word}s that repeat an item and annotator, {same:,} have the same label and "
     counted = f"{repeats}{len(differs):,} another. " if same else ""
     choices = source.advise("--duplicates first, last or keep", 'duplicates="first", "last" or "keep"')
     choices = f"from_frame with {choices}" if source.name == FRAME_NAME else choices
-    return row_error(
-        source, place[differs], what, f"{counted}Say whether the first, the last or each counts: {choices}."
-    )
+    return row_error(source, place[differs], what, f"{counted}Choose which labels count: {choices}.")
 
 
 MANY_ROWS = 5_000_000
@@ -355,9 +366,9 @@ def build_labels(
     classes: Sequence[Any] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
 ) -> CrowdLabels:
-    """Return CrowdLabels from a long table: item, annotator, label and, when known, negated, weight, time and kind.
+    """Create CrowdLabels from a long table: item, annotator, label and, if known, negated, weight, time and kind.
 
-    Items and annotators all of whose labels are missing stay in the table, without labels.
+    Items and annotators without any label are kept.
     """
     policy = parse_choice(Duplicates, duplicates, "duplicates")
     with ThreadPoolExecutor(2 if len(table) >= MANY_ROWS else 1) as pool:  # encoding waits for memory, not for Python
@@ -380,7 +391,7 @@ def build_labels(
         policy=policy,
         source=source,
     )
-    weight, time = parse_weights_and_times(table, source, rows if given is None else given[rows])
+    taken = rows if given is None else given[rows]
     missing = 0 if given is None else len(table) - len(given)
     return CrowdLabels(
         unit=item[rows],
@@ -389,9 +400,9 @@ def build_labels(
         items=items,
         annotators=annotators,
         classes=names,
-        weight=weight,
-        time=time,
-        kind=annotator_kinds(table, annotators, source),
+        weight=parse_weights(table, source, taken),
+        time=parse_times(table, source, taken),
+        kind=parse_kinds(table, annotators, source),
         negated=None if negated is None else negated[rows],
         intake=Intake(
             rows=len(table),
@@ -404,7 +415,7 @@ def build_labels(
 
 
 MANY_CLASSES = 1000
-"""From this many classes on, the memory for beliefs about them is looked at."""
+"""Number of classes from which the memory for their probabilities is checked."""
 
 
 def _require_beliefs(items: int, classes: int, source: TableSource) -> None:
@@ -413,18 +424,17 @@ def _require_beliefs(items: int, classes: int, source: TableSource) -> None:
     if classes > MANY_CLASSES and size > limit:
         needed = f"{-(-size // (PARSED_RATIO << 30))}G"
         raise LabelError(
-            f"{source.name}: {classes:,} different labels for {items:,} items. Each is a class, and their "
-            f"probabilities take {describe_size(size)}, where {describe_size(limit)} is the limit. Is this the column "
-            f"of the label? Name another (--column label=NAME), or raise the limit: crowdlogic --max-unpacked "
-            f"{needed}, "
+            f"{source.name}: {classes:,} different labels for {items:,} items. The probabilities of all classes need "
+            f"{describe_size(size)}, but the limit is {describe_size(limit)}. If this is not the column of the label, "
+            f"name another one (--column label=NAME); otherwise raise the limit: crowdlogic --max-unpacked {needed}, "
             f"or {LIMIT_VARIABLE}={needed}."
         )
 
 
 def encode_names(names: Names, what: str, source: TableSource) -> tuple[Ints, Names]:
-    """Return codes for items or annotators, every one of which must have a name."""
+    """Encode the names of items or annotators; missing names raise an error."""
     if not is_plain(names.dtype):
-        raise LabelError(f"{source.name}: the {what} column holds {names.dtype}. Give each {what} one name.")
+        raise LabelError(f"{source.name}: the {what} column has type {names.dtype}. Give each {what} one name.")
     if not (names.dtype in (pl.String, pl.Boolean) or names.dtype.is_integer()):
         names = names.cast(pl.String, strict=False)
     codes, found = drop_blank_names(*encode(names))
@@ -435,49 +445,37 @@ def encode_names(names: Names, what: str, source: TableSource) -> tuple[Ints, Na
 
 
 def parse_negated(table: pl.DataFrame, source: TableSource, given: Ints | None) -> Bools | None:
-    """Return negated[n] of the rows with a label, where the table has it: whether a label says "not this class"."""
+    """Return negated[n] of the rows with a label, whether it means "not this class"; None without such a column."""
     if "negated" not in table.columns:
         return None
     said = text_column(table["negated"], "negated", source).str.strip_chars().str.to_lowercase().fill_null("")
     wrong = (~said.is_in(["true", "false", "1", "0", ""])).arg_true().to_numpy()
     if len(wrong):
-        remedy = "Write true for a label that says which class it is not, else false."
+        remedy = "Write true for labels that mean 'not this class', otherwise false."
         raise row_error(source, wrong, f"negated is {table['negated'][int(wrong[0])]!r}", remedy)
     negated = said.is_in(["true", "1"]).to_numpy()
     return negated if given is None else negated[given]
 
 
-def parse_weights_and_times(
-    table: pl.DataFrame, source: TableSource, rows: Ints
-) -> tuple[Floats | None, Floats | None]:
-    """Return the weights and times of the rows that are taken, where the table has them."""
-    weight = parse_weights(table["weight"], source, rows) if "weight" in table.columns else None
-    time = parse_times(table["time"], source)[rows] if "time" in table.columns else None
-    return weight, time
-
-
-def annotator_kinds(table: pl.DataFrame, annotators: Names, source: TableSource) -> tuple[str, ...] | None:
-    """Return kind[j]; None if the table does not have it."""
-    return parse_kinds(table["kind"], table["annotator"], annotators, source) if "kind" in table.columns else None
-
-
-# Labels of token sequences from a table of (item, annotator, tags): the input contract for sentences.
+# Labels of token sequences from a table of (item, annotator, tags).
 #
-# A row is what one annotator did with one sentence. A row without tags, like a sentence without a row, was not seen; a
-# tag of ? is a token that was not seen. Axes: r row of the table, t tag (a token of a row).
+# A row contains the tags of one annotator for one sentence. Sentences without a row or without tags, and tokens tagged
+# with ?, were not seen by the annotator.
+#
+# Axes: r row of the table, t tag (a token of a row).
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TagRows:
-    """The rows of a table of tags, with names as codes.
+    """Rows of a table of tags, with encoded names.
 
     Attributes:
         item: item[r], the sentence of each row.
-        annotator: annotator[r], who tagged it.
-        items: The name of each sentence.
-        annotators: The name of each annotator.
-        lengths: lengths[r], the number of tags; 0 where the sentence was not seen.
-        source: How the rows are numbered in messages.
+        annotator: annotator[r], the annotator of each row.
+        items: Name of each sentence.
+        annotators: Name of each annotator.
+        lengths: lengths[r], the number of tags; 0 if the sentence was not seen.
+        source: Source of the rows, for messages.
     """
 
     item: Ints
@@ -489,12 +487,12 @@ class TagRows:
 
     @cached_property
     def tagged(self) -> Ints:
-        """The positions of the rows that have tags."""
+        """Rows with tags."""
         return np.flatnonzero(self.lengths)
 
     @cached_property
     def row_of_tag(self) -> Ints:
-        """row[t], the row that tag t belongs to."""
+        """row[t], the row of tag t."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
 
@@ -505,7 +503,7 @@ def build_sequences(
     classes: Sequence[Any] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
 ) -> CrowdLabels:
-    """Return CrowdLabels from a table with the columns item, annotator, tags and, when known, weight, time and kind."""
+    """Create CrowdLabels from a table with the columns item, annotator, tags and, if known, weight, time and kind."""
     policy = parse_choice(Duplicates, duplicates, "duplicates")
     tags = split_tags(table["tags"], source)
     (item, items), (annotator, annotators) = (encode_names(table[n], n, source) for n in ("item", "annotator"))
@@ -515,7 +513,7 @@ def build_sequences(
     kept, repeats = deduplicate(
         rows.item[rows.tagged],
         rows.annotator[rows.tagged],
-        # a code for the whole list of tags of each tagged row: the same code for the same tags
+        # one code for all tags of a row, equal for equal tags
         label=lambda: encode(tags.gather(rows.tagged).cast(pl.List(pl.String)).list.join("\n", ignore_nulls=False))[0],
         place=rows.tagged,
         names=(rows.items, rows.annotators),
@@ -526,7 +524,6 @@ def build_sequences(
     keep = np.isin(rows.row_of_tag, rows.tagged[kept]) & seen
     row = rows.row_of_tag[keep]
     first_tag = np.cumsum(rows.lengths) - rows.lengths  # first[r], the first tag of row r
-    weight, time = parse_weights_and_times(table, source, row)
     return CrowdLabels(
         unit=offsets[rows.item[row]] + np.flatnonzero(keep) - first_tag[row],
         annotator=rows.annotator[row],
@@ -535,9 +532,9 @@ def build_sequences(
         annotators=rows.annotators,
         classes=names,
         offsets=offsets,
-        weight=weight,
-        time=time,
-        kind=annotator_kinds(table, rows.annotators, source),
+        weight=parse_weights(table, source, row),
+        time=parse_times(table, source, row),
+        kind=parse_kinds(table, rows.annotators, source),
         intake=Intake(
             rows=len(table),
             missing=len(table) - len(rows.tagged),
@@ -549,24 +546,24 @@ def build_sequences(
 
 
 def split_tags(tags: Names, source: TableSource) -> Names:
-    """Return tags as lists: lists as they are, text split at white space."""
+    """Return tags as lists; text is split at white space."""
     if tags.dtype == pl.String:
         bracketed = tags.str.strip_chars().str.starts_with("[").arg_true().to_numpy()
         if len(bracketed):
-            remedy = "Write tags as lists throughout, or as text separated by spaces throughout."
+            remedy = "Write all tags as lists, or all as text separated by spaces."
             raise row_error(
                 source, bracketed, f"the tags {tags[int(bracketed[0])]!r} are a list written as text", remedy
             )
         return tags.str.split(" ").list.eval(pl.element().str.strip_chars().replace("", None).drop_nulls())
     if not isinstance(tags.dtype, pl.List) or tags.dtype.inner.is_nested():
         raise LabelError(
-            f"{source.name}: the column of tags holds {tags.dtype}. Give lists of tags, or tags separated by spaces."
+            f"{source.name}: the column of tags has type {tags.dtype}. Give lists of tags, or tags separated by spaces."
         )
     return tags
 
 
 def _common_lengths(rows: TagRows) -> Ints:
-    """Return length[s], the number of tokens of each sentence, 0 if nobody tagged it; annotators must agree on it."""
+    """Return length[s], the number of tokens of each sentence, 0 if nobody tagged it. Annotators must agree on it."""
     tagged, lengths = rows.tagged, rows.lengths
     common = np.zeros(len(rows.items), dtype=np.int64)
     first = tagged[np.unique(rows.item[tagged], return_index=True)[1]]  # the first tagged row of each sentence
@@ -576,19 +573,19 @@ def _common_lengths(rows: TagRows) -> Ints:
         row = int(wrong[0])
         what = (
             f"annotator {rows.annotators[int(rows.annotator[row])]!r} gives {lengths[row]} tags to "
-            f"{rows.items[int(rows.item[row])]!r}, where another gave {common[rows.item[row]]}"
+            f"{rows.items[int(rows.item[row])]!r}, but another annotator {common[rows.item[row]]}"
         )
-        raise row_error(rows.source, wrong, what, "Every annotator of a sequence needs one tag per token.")
+        raise row_error(rows.source, wrong, what, "Give one tag per token.")
     return common
 
 
 def _code_tags(flat: Names, rows: TagRows, classes: Sequence[Any] | None) -> tuple[Ints, tuple[Any, ...], Bools]:
-    """Return label[t], the classes, and whether each tag was given (a token may be marked as not seen)."""
+    """Return label[t], the classes, and whether each token was seen."""
     seen = (flat != NOT_SEEN).fill_null(value=True).to_numpy() if flat.dtype == pl.String else np.ones(len(flat), bool)
     known = flat if seen.all() else flat.set(pl.Series(~seen), None)
     label, names = code_labels(known, rows.source.take(rows.row_of_tag), classes)
     empty = np.unique(rows.row_of_tag[(label < 0) & seen])
     if len(empty):
-        remedy = f"Give every token a tag, {NOT_SEEN} for one not seen."
+        remedy = f"Give every token a tag, {NOT_SEEN} if it was not seen."
         raise row_error(rows.source, empty, "a token has no tag", remedy)
     return label, names, seen

@@ -1,6 +1,6 @@
-"""Roles of columns: which column of a table holds the items, the annotators, the labels.
+"""Roles of columns: which columns of a table contain the items, the annotators and the labels.
 
-Columns are recognised by the names that people give to them (`ALIASES`), unless the user names them.
+Columns are recognised by common names (`ALIASES`), unless the user names them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
 
 TEXT_IDS = ("text_id", "content_id", "review_id", "comment_id", "body_id", "message_id")
-"""The name of a text, and not the text itself."""
+"""Column names for the identifier of a text, not the text itself."""
 
 ANSWER_IDS = ("answer_id", "response_id")
-"""The name of an answer that is judged, and not a label."""
+"""Column names for the identifier of an answer that is judged, not a label."""
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "item": (
@@ -39,19 +39,19 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "time": ("time", "timestamp", "created_at", "submitted_at", "datetime", "date"),
     "kind": ("kind", "annotator_kind", "annotator_type"),
 }  # fmt: skip
-"""The first name of a role that a table has, in this order, is taken. Case, spaces, hyphens and a final _id or _name do
-not matter, so WorkerId and worker_id are both workers."""
+"""Column names of each role, in order of preference. Case, spaces, hyphens and a final _id or _name do not matter, so
+WorkerId and worker_id are both recognised as worker."""
 
 GOLD_NAMES = ("gold", "gold_label", "truth", "true_label", "ground_truth")
-"""Where one label per item is the truth, its column may be called so, too."""
+"""Further names of the label column in tables with one true label per item."""
 
 
 SCORE_NAMES = ("score", "grade")
-"""Beside an annotator, the label's column may be called so, too; elsewhere it is some number about an item."""
+"""Further names of the label column in tables with annotators."""
 
 
 def normalise_name(name: str) -> str:
-    """Return a column's name as it is compared: lower case, words joined by underscores, without a final id or name."""
+    """Normalise a column name: lower case, words joined by underscores, without a final id or name."""
     split = "".join(f"_{c}" if c.isupper() and i and name[i - 1].islower() else c for i, c in enumerate(name.strip()))
     joined = "_".join(split.lower().replace("-", " ").replace("_", " ").split())
     for tail in ("_id", "_name"):
@@ -63,13 +63,13 @@ def normalise_name(name: str) -> str:
 def find_roles(
     header: Sequence[str], chosen: Mapping[str, str] | None = None, *, where: str = "the table", gold: bool = False
 ) -> dict[str, str]:
-    """Return the column for each role that the header has: those chosen by the user, then those recognised by name.
+    """Return role -> column: the columns chosen by the user, and columns recognised by name.
 
     Args:
-        header: The columns' names.
+        header: Names of the columns.
         chosen: role -> column, for columns whose names are not recognised.
-        where: The table's name, for messages.
-        gold: Whether the label is one answer per item, so that a column named for the truth is it, where no other is.
+        where: Name of the table in messages.
+        gold: Whether the table has one answer per item, so that a column such as `truth` can be the label.
     """
     roles = dict(chosen or {})
     for role, column in roles.items():
@@ -98,7 +98,7 @@ def find_roles(
 
 
 UNNAMED_ANNOTATOR = "annotator"
-"""Name of the annotator of labels that come without one."""
+"""Name of the annotator in tables without a column for the annotator."""
 
 
 def add_unnamed_annotator(table: pl.DataFrame, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
@@ -112,7 +112,7 @@ def add_unnamed_annotator(table: pl.DataFrame, columns: Mapping[str, str] | None
 
 
 def refuse_reversed(role: str, column: str, header: Sequence[str]) -> None:
-    """Refuse a column of the table that was given as the role, and a role that was given as its column."""
+    """Raise an error if the role and the column were swapped."""
     if role not in ALIASES and role in header and column in ALIASES:
         raise OptionError(f"columns: the role comes first, then the column. Did you mean {column}={role}?")
 
@@ -120,7 +120,7 @@ def refuse_reversed(role: str, column: str, header: Sequence[str]) -> None:
 def require_columns(
     roles: Mapping[str, str], needed: Sequence[str], header: Sequence[str], *, source: TableSource, purpose: str
 ) -> None:
-    """Raise an error that names the missing columns, and how to name them, unless all are present."""
+    """Raise an error about missing columns, with advice on how to name them."""
     missing = [role for role in needed if role not in roles]
     if not missing:
         return
@@ -128,13 +128,13 @@ def require_columns(
     options = " ".join(f"--column {role}=NAME" for role in missing)
     pairs = ", ".join(f'"{role}": "NAME"' for role in missing)
     argument = f"columns={{{pairs}}}"
-    if source.in_memory and "annotator" in needed:  # of the calls that take a frame of labels, one takes its columns
+    if source.in_memory and "annotator" in needed:  # only from_frame has an argument for the columns
         argument = f"from_frame(table, {argument})"
     rename, name = ("column", "it") if len(missing) == 1 else ("columns", "them")
     wide = ""
     others = len(header) - len(set(roles.values()))
     if {"annotator", "label"} <= set(missing) and "item" in roles and others > 1:
-        wide = f" A table with a column per annotator is read with {source.advise('--wide', 'from_wide')}."
+        wide = f" Read a table with one column per annotator with {source.advise('--wide', 'from_wide')}."
     known = "; ".join(f"{', '.join(ALIASES[role][:4])}, ..." for role in missing)
     raise LabelError(
         f"{source.name}: no column for the {what} among {name_list(header)}. {purpose} needs: {', '.join(needed)}. "

@@ -1,8 +1,7 @@
 """The input contract of tables: valid values of cells, policies for readers, and messages about problems.
 
-A problem that no policy covers is raised as one error that names the source, the row, the value and the remedy, and
-counts the other rows with the same problem. What a policy does cover (duplicates, missing labels) is counted in
-`Intake`.
+An invalid value raises one error that names the source, the row, the value and the remedy, and the number of other rows
+with the same problem. Duplicates and missing labels, for which there are policies, are counted in `Intake`.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ SHOWN_ROWS = 5
 class Duplicates(StrEnum):
     """Policy for several labels by one annotator on one item.
 
-    With `error`, labels that are repeated exactly count once, and labels that differ are refused.
+    With `error`, equal labels count once, and labels that differ raise an error.
     """
 
     error = "error"
@@ -63,7 +62,7 @@ class Tokenizer(StrEnum):
 class Boundaries(StrEnum):
     """Policy for a span that begins or ends inside a token.
 
-    The span takes in the whole token (widen), leaves it out (shrink), is left out itself (drop), or is refused (error).
+    The span is extended to the whole token (widen), cut back to whole tokens (shrink), dropped, or raises an error.
     """
 
     widen = "widen"
@@ -78,14 +77,14 @@ FRAME_NAME = "the table"
 
 @dataclass(frozen=True, eq=False)
 class TableSource:
-    """Where rows come from, and how a person would count them.
+    """Source of rows, and how its rows are numbered in messages.
 
     Attributes:
         name: Name in messages.
-        first_row: The number of the first row: a spreadsheet's header is row 1, a frame's first row is 0.
-        word: What a row is called: row or line.
-        numbers: The number of each row, where they do not simply follow one another (blank lines between them).
-        in_memory: Whether they come from Python, so that a message advises arguments and not options.
+        first_row: Number of the first row: 2 in a spreadsheet, after the header, and 0 in a data frame.
+        word: Word for a row: row, line or record.
+        numbers: Number of each row, if they are not consecutive, for example because of blank lines.
+        in_memory: Whether the rows come from Python, so that messages suggest arguments instead of options.
     """
 
     name: str
@@ -95,32 +94,32 @@ class TableSource:
     in_memory: bool = False
 
     def advise(self, option: str, argument: str) -> str:
-        """Return what to give: the argument in Python, the option on the command line and beside it the argument."""
+        """Return the argument for rows from Python, otherwise the option followed by the argument."""
         return argument if self.in_memory else f"{option} (in Python {argument})"
 
     def number(self, row: int) -> int:
-        """Return the number of a row in the user's own count."""
+        """Return the number of a row as users count it."""
         return row + self.first_row if self.numbers is None else int(self.numbers[row])
 
     def take(self, rows: Ints) -> TableSource:
-        """Return a source whose row n is row rows[n] of this one."""
+        """Return the source of some of the rows."""
         numbers = rows + self.first_row if self.numbers is None else self.numbers[rows]
         return TableSource(self.name, word=self.word, numbers=numbers, in_memory=self.in_memory)
 
     def at(self, row: int) -> str:
-        """Return the place of a row."""
+        """Return the name of the source and the number of a row, for messages."""
         return f"{self.name}, {self.word} {self.number(row)}"
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A part of an export that was not taken in, or was changed, and why.
+    """Count of the parts of an export that were left out or changed, with the reason.
 
     Attributes:
-        count: How many.
-        what: Of what: annotation, span, label.
-        reason: Why and what was done, for one or many of them: "skipped by the annotator: no label".
-        first: Where the first of them is, such as "record 12".
+        count: Number of parts.
+        what: Kind of part, such as annotation, span or label.
+        reason: Reason and what was done, such as "skipped by the annotator: no label".
+        first: Position of the first part, such as "record 12".
     """
 
     count: int
@@ -129,7 +128,7 @@ class LeftOut:
     first: str = ""
 
     def __str__(self) -> str:
-        """Return the sentence that is shown to users."""
+        """Return a sentence for users."""
         where = f" (first: {self.first})" if self.first else ""
         return f"{self.count:,} {self.what}{'' if self.count == 1 else 's'} {self.reason}{where}."
 
@@ -139,12 +138,12 @@ class Intake:
     """Report on the rows of a table of labels.
 
     Attributes:
-        rows: How many rows (for sequences: annotated sequences) came in.
-        missing: Rows without a label, which were dropped.
-        duplicates: Rows that repeat an (item, annotator) pair seen before.
-        policy: What was done about the duplicates.
-        notices: Sentences about things that look like mistakes but may not be.
-        left_out: What an export holds that was left out or changed, each kind once.
+        rows: Number of rows; for sequences, of annotated sequences.
+        missing: Number of rows without a label, which were left out.
+        duplicates: Number of rows that repeat an earlier pair of item and annotator.
+        policy: Policy that was applied to the duplicates.
+        notices: Sentences about possible mistakes.
+        left_out: Parts of an export that were left out or changed.
     """
 
     rows: int = 0
@@ -155,7 +154,7 @@ class Intake:
     left_out: tuple[LeftOut, ...] = ()
 
     def messages(self) -> list[str]:
-        """Return what a user should know, a sentence each; empty when every row was taken as it is."""
+        """Return sentences for the user; empty if all rows were used unchanged."""
         found = []
         if self.missing:
             what = "has no label and was" if self.missing == 1 else "have no label and were"
@@ -165,19 +164,19 @@ class Intake:
         return [*found, *map(str, self.left_out), *self.notices]
 
     def _describe_duplicates(self) -> str:
-        """Return how many rows were repeats, and what was done about them."""
+        """Return a sentence about the number of repeated rows, and what was done with them."""
         rows = "1 row repeats" if self.duplicates == 1 else f"{self.duplicates:,} rows repeat"
         if self.policy is Duplicates.error:
-            return f"{rows} a label (same item, annotator and label): each label counts once."
+            return f"{rows} a label (same item, annotator and label): each label was counted once."
         done = {
-            Duplicates.first: "the first label was taken",
-            Duplicates.last: "the last label was taken",
-            Duplicates.keep: "every label counts",
+            Duplicates.first: "the first label was used",
+            Duplicates.last: "the last label was used",
+            Duplicates.keep: "all labels were used",
         }[self.policy]
         return f"{rows} an item and annotator: {done} (duplicates = {self.policy})."
 
     def __add__(self, other: Intake) -> Intake:
-        """Return the sums of the counts of two tables."""
+        """Return the sum of the counts of two tables, and the notices of both."""
         return Intake(
             rows=self.rows + other.rows,
             missing=self.missing + other.missing,
@@ -191,14 +190,14 @@ class Intake:
 def row_error(
     source: TableSource, rows: Ints | Sequence[int], what: str, remedy: str, *, error: type[DataError] = LabelError
 ) -> DataError:
-    """Return the error for rows that share one problem: the first is described, the others are counted.
+    """Return the error for rows with the same problem. The first row is described, the others are counted.
 
     Args:
-        source: Where the rows are.
-        rows: Their positions, from 0; the first is the one that `what` describes.
-        what: What was found against what was expected, without the place.
-        remedy: What to do, a whole sentence.
-        error: Which error it is.
+        source: Source of the rows.
+        rows: Positions of the rows, from 0.
+        what: Description of the problem in the first row.
+        remedy: Advice, a full sentence.
+        error: Class of the error.
     """
     message = f"{source.at(int(rows[0]))}: {what}. {remedy}"
     others = len(rows) - 1
@@ -212,7 +211,7 @@ def row_error(
 def require_unique_items(
     items: pl.Series, source: TableSource, remedy: str, *, error: type[DataError] = CorpusError
 ) -> None:
-    """Raise unless every item has a name, and no name occurs twice."""
+    """Raise an error if an item has no name, or if a name occurs twice."""
     unnamed = items.is_null() | (items.str.strip_chars() == "") if items.dtype == pl.String else items.is_null()
     if unnamed.any():
         raise row_error(source, unnamed.arg_true().to_numpy(), "no item is named", "Fill in the item.", error=error)
@@ -221,14 +220,14 @@ def require_unique_items(
         raise row_error(source, again, f"item {items[int(again[0])]!r} appears again", remedy, error=error)
 
 
-# Conversions of columns to text and numbers. A column of lists, records or bytes, or an integer that does not fit, is
-# refused in one line; no exception of polars or numpy about a type reaches the caller.
+# Conversions of columns to text and numbers. Columns of lists, records or bytes, and integers that are too large, raise
+# our errors instead of exceptions of polars or numpy.
 
 UNCONVERTIBLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OverflowError, TypeError)
 """Exceptions that polars raises on values of the wrong type."""
 
 LARGEST_INTEGER = 2**63
-"""From here on a whole number is kept as text: the integers of a column end here."""
+"""Integers from here on do not fit into a column, and are used as text."""
 
 
 def is_plain(dtype: pl.DataType) -> bool:
@@ -241,9 +240,9 @@ def text_column(values: Names, what: str, source: TableSource, *, error: type[Da
 
     Args:
         values: The column.
-        what: What a cell is, for the message: item, text, kind.
-        source: Where the column is from.
-        error: Which error to raise.
+        what: Content of the column in messages: item, text or kind.
+        source: Source of the column.
+        error: Class of the error.
     """
     _require_plain(values, what, source, error)
     try:
@@ -253,7 +252,7 @@ def text_column(values: Names, what: str, source: TableSource, *, error: type[Da
 
 
 def number_column(values: Names, what: str, source: TableSource, *, error: type[DataError] = LabelError) -> Names:
-    """Return a column as numbers; what is no number is null. The arguments are those of `text_column`."""
+    """Return a column as numbers, null for other values. The arguments are those of `text_column`."""
     _require_plain(values, what, source, error)
     try:
         return values.cast(pl.Float64, strict=False)
@@ -275,7 +274,7 @@ def names_column(name: str, values: Sequence[Any]) -> Names:
 
 @contextmanager
 def convertible(name: str) -> Iterator[None]:
-    """Refuse a file whose columns hold what no conversion expected, in one line that names it."""
+    """Convert exceptions of polars about unexpected values to an error that names the file."""
     try:
         yield
     except DataError:
@@ -283,20 +282,20 @@ def convertible(name: str) -> Iterator[None]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OverflowError) as problem:
         said = str(problem).partition("\n")[0]
         raise FormatError(
-            f"{name}: a column holds values that cannot be read as labels or texts ({said:.200}). Give each cell of a "
-            f"column one value, all of one type."
+            f"{name}: a column contains values that are neither labels nor texts ({said:.200}). Give each cell of a "
+            f"column one value, all of the same type."
         ) from problem
 
 
 def _require_plain(values: Names, what: str, source: TableSource, error: type[DataError]) -> None:
     if not is_plain(values.dtype):
         raise error(
-            f"{source.name}: the {what} column holds {values.dtype} where a single value is expected in each row. Give "
-            f"each row one {what}."
+            f"{source.name}: the {what} column has type {values.dtype}, expected a single value in each row. Give each "
+            f"row one {what}."
         )
 
 
-# Frames of other libraries, and plain lists, as polars columns; and polars frames as frames of pandas.
+# Conversion of frames of other libraries and of lists to polars, and of polars frames to pandas.
 
 
 def to_polars(frame: Any, source: TableSource) -> pl.DataFrame:
@@ -311,7 +310,7 @@ def to_polars(frame: Any, source: TableSource) -> pl.DataFrame:
 
     header = [str(name) for name in getattr(frame, "columns", [])]
     if len(set(header)) != len(header):
-        raise LabelError(f"{source.name}: two columns have one name. Give each column its own name.")
+        raise LabelError(f"{source.name}: two columns have the same name. Rename one.")
     try:
         known = nw.from_native(frame, eager_only=True)
     except TypeError as problem:
@@ -323,7 +322,7 @@ def to_polars(frame: Any, source: TableSource) -> pl.DataFrame:
 
 
 def to_column(name: str, values: Sequence[Any]) -> pl.Series:
-    """Return a list or array as a column, all of one type; None and NaN are missing."""
+    """Return a list or array as a column; None and NaN are missing. Values of different types raise an error."""
     try:
         if getattr(values, "dtype", np.dtype(object)) != np.dtype(object):
             return pl.Series(name, values)
@@ -344,7 +343,7 @@ def mixed_types_error(name: str) -> LabelError:
 
 
 def _convert_series(series: nw.Series[Any], name: str) -> pl.Series:
-    """Return one column. Without pyarrow, pandas can hand over its values only one by one."""
+    """Convert a column to polars; without pyarrow, values of pandas are converted one by one."""
     import narwhals as nw
 
     if series.dtype in (nw.Categorical, nw.Enum):
@@ -362,7 +361,7 @@ def _convert_series(series: nw.Series[Any], name: str) -> pl.Series:
 
 
 def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
-    """Return a polars frame as one of pandas; missing values are None or NaN."""
+    """Convert a polars frame to pandas; missing values are None or NaN."""
     try:
         import pandas as pd
     except ImportError as problem:

@@ -149,7 +149,7 @@ class _Coder:
         self.rows["annotator"] = annotator[people]
         self.rows["label"] = np.array([*code, -1], dtype=np.int32)[label]
         if self.has_weights:
-            self.rows["weight"] = parse_weights(table["weight"], source, np.arange(len(table)))
+            self.rows["weight"] = parse_weights(table, source, np.arange(len(table)))
         self.n_rows += len(table)
         self.missing += int(np.count_nonzero(label < 0))
 

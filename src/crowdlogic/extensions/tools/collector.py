@@ -29,12 +29,12 @@ import polars as pl
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus, Question, align
 from crowdlogic.data.estimate import Answers, answers_from_crowd
-from crowdlogic.data.files import InputFile
+from crowdlogic.data.files import InputFile, MemberFile
 from crowdlogic.data.formats.protocol import Crowd, FileFormat, ReadOptions
 from crowdlogic.data.intake.building import LARGEST_NUMBER, build_labels, code_labels, odd_classes
 from crowdlogic.data.intake.contract import Duplicates, Intake, LeftOut, TableSource
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Names
+from crowdlogic.data.names import Classes, Names
 from crowdlogic.data.text_tokens import TokenizedTexts, tokenize_texts
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, FormatError, name_list, parse_choice
@@ -222,6 +222,10 @@ class Collector:
             raise self.error(record, what, REMEDY)
         return start, end, cast("str", kind)  # a span without a type is refused when it is added
 
+    def enter(self, file: InputFile) -> None:
+        """Set the file that is being read, for messages, if it is a member of a folder or zip file."""
+        self.member = file.member if isinstance(file, MemberFile) else ""
+
     def text(self, item: int) -> str | None:
         """Return the text of an item."""
         return self._texts[item]
@@ -349,16 +353,14 @@ class Collector:
                 f"{self.name}: the file has both labels of texts and marked spans. Choose with --question."
             )
         if not has_labels and not has_spans:
-            raise FormatError(f"{self.name}: there are no annotations.{self._summary()} Export annotated tasks.")
+            left_out = "".join(f" {one}" for one in self._left_out_summary())
+            raise FormatError(f"{self.name}: there are no annotations.{left_out} Export annotated tasks.")
         try:
             return self._tagged_crowd() if has_spans else self._labelled_crowd()
         except UnicodeEncodeError:
             raise FormatError(
                 f"{self.name}: a text contains half of a character (a lone surrogate). Export the file again as UTF-8."
             ) from None
-
-    def _summary(self) -> str:
-        return "".join(f" {one}" for one in self._left_out_summary())
 
     def _left_out_summary(self) -> tuple[LeftOut, ...]:
         return tuple(
@@ -381,7 +383,7 @@ class Collector:
 
     def _labelled_crowd(self) -> Crowd:
         rows = self._last_rows(self._label_rows, np.array(self._negated, dtype=bool))
-        names, people = self._item_names(), self._annotator_names()
+        names, people = self._item_names(), self._annotator_names
         item, annotator = (
             np.array(column, dtype=np.int64)[rows] for column in (self._label_rows.item, self._label_rows.annotator)
         )
@@ -397,7 +399,12 @@ class Collector:
         # Only one row of each pair is left, except for partial labels
         policy = Duplicates.keep if self._policy is Duplicates.keep or any(self._negated) else Duplicates.error
         labels = build_labels(table, source, classes=self.options.classes, duplicates=policy)
-        gold, classes = self._code_gold_labels()
+        gold: Ints | None = None
+        classes: Classes = ()
+        if self._gold_labels:
+            column = label_column([self._gold_labels.get(i) for i in range(len(self._items))], self._label_types())
+            codes, classes = code_labels(column, TableSource(f"{self.name}: gold"), self.options.classes)
+            gold = np.where(codes < 0, UNKNOWN, codes).astype(np.int32)
         texts = None if all(text is None for text in self._texts) else tuple(text or "" for text in self._texts)
         pl.Series(texts or (), dtype=pl.String)  # raises if a text is not valid Unicode
         corpus = Corpus(names, texts=texts, classes=classes, gold=gold, question=self._asked)
@@ -409,14 +416,6 @@ class Collector:
         distinct = {label for label in chain(self._labels, self._gold_labels.values()) if label is not None}
         is_large = any(isinstance(label, int) and abs(label) >= LARGEST_NUMBER for label in distinct)
         return {type(label) for label in distinct} | ({str} if is_large else set())
-
-    def _code_gold_labels(self) -> tuple[Ints | None, tuple[Any, ...]]:
-        """Return gold[i] and its classes."""
-        if not self._gold_labels:
-            return None, ()
-        column = label_column([self._gold_labels.get(item) for item in range(len(self._items))], self._label_types())
-        codes, classes = code_labels(column, TableSource(f"{self.name}: gold"), self.options.classes)
-        return np.where(codes < 0, UNKNOWN, codes).astype(np.int32), classes
 
     def _tagged_crowd(self) -> Crowd:
         rows = self._last_rows(self._span_rows)
@@ -467,12 +466,12 @@ class Collector:
             annotator=annotator[tagged.annotation],
             label=tagged.label,
             items=self._item_names(),
-            annotators=self._annotator_names(),
+            annotators=self._annotator_names,
             classes=tagged.classes,
             offsets=offsets,
             weight=None if (weight == 1.0).all() else weight[tagged.annotation],
             time=None if np.isnan(time).all() else time[tagged.annotation],
-            kind=self._kind_column(),
+            kind=tuple(self._kinds) if any(self._kinds) else None,
             intake=Intake(rows=len(rows), notices=odd_classes(tagged.classes)),
         )
 
@@ -531,9 +530,6 @@ class Collector:
             columns["kind"] = kinds.gather(np.array(rows.annotator, dtype=np.int64)[kept])
         return columns
 
-    def _kind_column(self) -> tuple[str, ...] | None:
-        return tuple(self._kinds) if any(self._kinds) else None
-
     def _item_names(self) -> Names:
         """Return the names as integers if all are integers, otherwise as text."""
         names = list(self._items)
@@ -548,6 +544,7 @@ class Collector:
             raise FormatError(f"{self.name}: item {twice!r} occurs both as a number and as text. Use one of them.")
         return texts
 
+    @property
     def _annotator_names(self) -> Names:
         return pl.Series("annotator", list(self._annotators), dtype=pl.String)
 

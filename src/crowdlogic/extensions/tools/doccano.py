@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from crowdlogic.data.files import InputFile, MemberFile, member_file
+from crowdlogic.data.files import InputFile, member_file
 from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.json_records import iterate_records
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
@@ -61,7 +61,7 @@ class Doccano(ToolExport):
         chosen = collector.question if collector.question in FIELDS else None
         question = require_question(survey.kinds, chosen, file.name)
         for member in files:
-            collector.member = _member(member)
+            collector.enter(member)
             for number, record in iterate_records(member):
                 _read_record(record, number, _annotator(member), collector, question, survey)
         return collector.crowd()
@@ -86,10 +86,6 @@ def _files(file: InputFile) -> list[InputFile]:
     if not names:
         raise FormatError(f"{file.name}: no JSONL or JSON file of a member. {REMEDY}")
     return [member_file(file.folder, name) for name in names]
-
-
-def _member(file: InputFile) -> str:
-    return file.member if isinstance(file, MemberFile) else ""
 
 
 def _annotator(file: InputFile) -> str:

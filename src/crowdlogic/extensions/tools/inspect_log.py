@@ -9,16 +9,14 @@ version 2 written by inspect_ai 0.3.285.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.folders import Folder
-from crowdlogic.data.formats.json_records import require_object
+from crowdlogic.data.formats.json_records import read_json_member
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
-from crowdlogic.errors import FormatError
 from crowdlogic.extensions.tools.collector import ToolExport
 from crowdlogic.extensions.tools.grades import Grades
 from crowdlogic.extensions.tools.json_exports import iterate_array, outline_json
@@ -75,16 +73,9 @@ def _iterate_samples(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
     if not file.is_folder:
         yield from iterate_array(file, "samples")
         return
-    folder = file.folder
-    names = [name for name in folder.names if name.startswith(SAMPLES) and name.endswith(".json")]
+    names = [name for name in file.folder.names if name.startswith(SAMPLES) and name.endswith(".json")]
     for number, name in enumerate(names, start=1):
-        try:
-            sample = json.loads(folder.read(name))
-        except (ValueError, RecursionError) as problem:
-            if isinstance(problem, FormatError):
-                raise
-            raise FormatError(f"{file.name}, {name}: not JSON ({problem}). Fetch the log again.") from None
-        yield number, require_object(sample, number, file)
+        yield number, read_json_member(file, name, number)
 
 
 def _parse_sample(grades: Grades, sample: dict[str, Any], number: int) -> Sample:

@@ -9,14 +9,13 @@ so the tests build files with Opik's own types.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.folders import Folder
-from crowdlogic.data.formats.json_records import require_object
+from crowdlogic.data.formats.json_records import read_json_member
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.errors import FormatError
 from crowdlogic.extensions.tools.collector import ToolExport, parse_time
@@ -54,13 +53,7 @@ def _is_trace(name: str) -> bool:
 
 
 def _read_trace(file: InputFile, name: str, number: int) -> dict[str, Any]:
-    try:
-        found = require_object(json.loads(file.folder.read(name)), number, file)
-    except (ValueError, RecursionError) as problem:
-        if isinstance(problem, FormatError):
-            raise
-        raise FormatError(f"{file.name}, {name}: not JSON ({problem}). Export the traces again.") from None
-    trace = found.get("trace")
+    trace = read_json_member(file, name, number).get("trace")
     if not isinstance(trace, dict) or not isinstance(trace.get("id"), str):
         raise FormatError(f"{file.name}, {name}: no trace with an id. Export the traces again.")
     return trace

@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import InputFile, MemberFile, member_file
+from crowdlogic.data.files import InputFile, member_file
 from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.delimited import CSV, TSV
 from crowdlogic.data.formats.json_records import iterate_records
@@ -53,14 +53,11 @@ def _encode_files(
     lines = [json.dumps({"id": str(items[i]), "text": texts[i]}, ensure_ascii=False) + "\n" for i in order]
     files = {ITEMS: "".join(lines).encode()}
     for annotator, given in states.items():
-        place = f"{ANNOTATIONS}/{_folder_name(annotator)}/user_state.json"
+        # Escape the name, so that it is a safe folder name, also if it is . or ..
+        name = quote(annotator, safe="@ ") if annotator.strip(".") else annotator.replace(".", "%2E")
+        place = f"{ANNOTATIONS}/{name}/{STATE_FILE}"
         files[place] = json.dumps(_state(annotator, given, items, schema), ensure_ascii=False, indent=1).encode()
     return files
-
-
-def _folder_name(annotator: str) -> str:
-    """Return the annotator's name, escaped so that it is a safe folder name."""
-    return quote(annotator, safe="@ ").replace(".", "%2E") if not annotator.strip(".") else quote(annotator, safe="@ ")
 
 
 def _state(annotator: str, annotations: Iterable[Annotated], items: Names, schema: str) -> dict[str, Any]:
@@ -152,12 +149,15 @@ class Potato(ToolExport):
 
     def recognises_folder(self, folder: Folder) -> bool:
         """Return whether the folder contains the state of an annotator."""
-        return bool(_state_names(folder))
+        return any(map(_is_state, folder.names))
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
         """Read the labels or tags of all annotators, and texts if the folder has the data files."""
         collector = Collector(file.name, options)
-        states = [(one, _read_state(one, collector)) for one in _state_files(file)]
+        files = [one for one in file.members(STATE_FILE) if not file.is_folder or _is_state(str(one.path))]
+        if not files:
+            raise FormatError(f"{file.name}: contains no {STATE_FILE}. {REMEDY}")
+        states = [(one, _read_state(one, collector)) for one in files]
         collector.member = ""
         kinds = {schema: kind for _, state in states for schema, kind in _questions(state)}
         question = require_question(kinds, collector.question, file.name)
@@ -166,7 +166,7 @@ class Potato(ToolExport):
         states.reverse()
         while states:  # free each state once it is read: it takes several times the memory of its answers
             one, state = states.pop()
-            collector.member = one.member if isinstance(one, MemberFile) else ""
+            collector.enter(one)
             _read_answers(state, collector, question, kinds[question], texts)
             del state
         return collector.crowd()
@@ -191,22 +191,13 @@ POTATO = Potato()
 State = dict[str, Any]
 
 
-def _state_names(folder: Folder) -> list[str]:
-    return [name for name in folder.names if PurePosixPath(name).name == STATE_FILE]
-
-
-def _state_files(file: InputFile) -> list[InputFile]:
-    if not file.is_folder:
-        return [file]
-    found: list[InputFile] = [member_file(file.folder, name) for name in _state_names(file.folder)]
-    if not found:
-        raise FormatError(f"{file.name}: contains no {STATE_FILE}. {REMEDY}")
-    return found
+def _is_state(name: str) -> bool:
+    return PurePosixPath(name).name == STATE_FILE
 
 
 def _read_state(file: InputFile, collector: Collector) -> State:
     """Read the state of one annotator and check its fields."""
-    collector.member = file.member if isinstance(file, MemberFile) else ""
+    collector.enter(file)
     try:
         with file.open_unpacked() as opened:
             state = _compact(json.loads(opened.read().removeprefix(b"\xef\xbb\xbf"), object_hook=_name_once({})))
@@ -240,19 +231,16 @@ def _compact(state: Any) -> Any:
     A name allocated between the answers would keep the memory around it in use.
     """
     known: dict[str, Any] = {}
+
+    def share(said: Any) -> Any:
+        """Return a known equal answer if there is one; the number of stored answers is limited."""
+        return known.setdefault(repr(said), said) if len(known) < MAX_SHARED_ANSWERS else said
+
     for field in (LABELS, SPAN_FIELD):
         if isinstance(state, dict) and isinstance(state.get(field), dict):
-            state[field] = {_copy(name): _share(said, known) for name, said in state[field].items()}
+            copied = ((name.encode("utf-8", "surrogatepass"), said) for name, said in state[field].items())
+            state[field] = {name.decode("utf-8", "surrogatepass"): share(said) for name, said in copied}
     return state
-
-
-def _copy(text: str) -> str:
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogatepass")
-
-
-def _share(said: Any, known: dict[str, Any]) -> Any:
-    """Return a known equal answer if there is one; the number of stored answers is limited."""
-    return known.setdefault(repr(said), said) if len(known) < MAX_SHARED_ANSWERS else said
 
 
 def _pairs(answers: Any) -> Iterator[tuple[str, str, Any]]:
@@ -293,7 +281,7 @@ def _texts(file: InputFile, states: list[tuple[InputFile, State]]) -> Mapping[st
     """Return the texts of the instances from the data files of the project."""
     if not file.is_folder:
         return {}
-    skipped = {PurePosixPath(name).parent for name in _state_names(file.folder)}
+    skipped = {PurePosixPath(name).parent for name in filter(_is_state, file.folder.names)}
     names = [name for name in file.folder.names if PurePosixPath(name).parent not in skipped]
     if not names:
         return {}

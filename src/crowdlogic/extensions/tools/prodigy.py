@@ -30,7 +30,7 @@ from typing import Any
 from crowdlogic.data.character_spans import texts_and_bounds
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import InputFile, MemberFile, member_file
+from crowdlogic.data.files import InputFile, member_file
 from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.json_records import iterate_records
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
@@ -61,7 +61,7 @@ class TaskWriter:
     def line(self, one: Annotated, annotator: str) -> bytes:
         """Return the line of a task with one annotation."""
         name = self.items[one.item]
-        number = name if isinstance(name, int) else _checksum(str(name))
+        number = name if isinstance(name, int) else zlib.crc32(str(name).encode()) & 0x7FFFFFFF  # 31 bits
         meta = {"item": name} | ({} if math.isnan(one.confidence) else {"confidence": round(one.confidence, DIGITS)})
         task: dict[str, Any] = {"text": self.texts[one.item], "meta": meta, **self._content(one), "answer": "accept"}
         task |= {"_input_hash": number, "_task_hash": number, "_annotator_id": annotator, "_session_id": annotator}
@@ -93,11 +93,6 @@ class TaskWriter:
         return {"tokens": tokens, "spans": spans, "_view_id": "ner_manual"}
 
 
-def _checksum(name: str) -> int:
-    """Return a 31-bit number for a name."""
-    return zlib.crc32(name.encode()) & 0x7FFFFFFF
-
-
 ACCEPT, REJECT, IGNORE = "accept", "reject", "ignore"
 ANSWERS = (ACCEPT, REJECT, IGNORE)
 CHOICE, SPANS, BINARY = "choice", "spans", "label"
@@ -116,7 +111,7 @@ class Prodigy(ToolExport):
 
     def recognises_folder(self, folder: Folder) -> bool:
         """Return whether every JSONL file in the folder is a Prodigy export."""
-        names = _member_names(folder)
+        names = [name for name in folder.names if name.endswith(self.suffixes)]
         return bool(names) and all(self.recognises(member_file(folder, name).head()) for name in names)
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
@@ -169,15 +164,10 @@ class _Task:
         return parse_time(self.fields.get("_timestamp"))
 
 
-def _member_names(folder: Folder) -> list[str]:
-    return [name for name in folder.names if name.endswith((".jsonl", ".ndjson"))]
-
-
 def _tasks(file: InputFile, collector: Collector) -> Iterator[_Task]:
     """Yield all tasks of a file, or of the files of a folder."""
-    files = [member_file(file.folder, name) for name in _member_names(file.folder)] if file.is_folder else [file]
-    for one in files:
-        collector.member = one.member if isinstance(one, MemberFile) else ""
+    for one in file.members(*PRODIGY.suffixes):
+        collector.enter(one)
         stem = PurePosixPath(str(one.path).replace("\\", "/")).name.split(".")[0]
         for number, record in iterate_records(one):
             yield _parse_task(record, number, collector, stem)
@@ -195,18 +185,12 @@ def _parse_task(fields: dict[str, Any], number: int, collector: Collector, stem:
     if fields.get("_view_id") == "ner":
         remedy = "Annotate with ner.manual or ner.correct."
         raise collector.error(number, "a decision about one span, which does not cover the rest of its text", remedy)
-    question = CHOICE if "options" in fields or "accept" in fields else SPANS if _asks_for_spans(fields) else BINARY
+    is_manual = "spans" in fields or str(fields.get("_view_id", "")).endswith("_manual")
+    is_manual = is_manual or ("tokens" in fields and "label" not in fields)
+    question = CHOICE if "options" in fields or "accept" in fields else SPANS if is_manual else BINARY
     if question == BINARY and not isinstance(fields.get("label"), str):
         raise collector.error(number, "neither options, spans nor a label", "Export a data set of texts.")
     return _Task(fields, number, question, str(who))
-
-
-def _asks_for_spans(fields: dict[str, Any]) -> bool:
-    return (
-        "spans" in fields
-        or str(fields.get("_view_id", "")).endswith("_manual")
-        or ("tokens" in fields and "label" not in fields)
-    )
 
 
 def _item(task: _Task, collector: Collector) -> int:

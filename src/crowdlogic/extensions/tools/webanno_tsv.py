@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from crowdlogic.data.files import InputFile, MemberFile, member_file
+from crowdlogic.data.files import InputFile, member_file
 from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.errors import FormatError
@@ -49,17 +49,22 @@ class WebannoTsv(ToolExport):
 
     def recognises_folder(self, folder: Folder) -> bool:
         """Return whether any of the first 20 TSV files is WebAnno TSV."""
-        return any(self.recognises(member_file(folder, name).head(64)) for name in _member_names(folder)[:20])
+        names = [name for name in folder.names if name.endswith(".tsv")]
+        return any(self.recognises(member_file(folder, name).head(64)) for name in names[:20])
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
         """Read the tags of all annotators on all sentences, and the curator's tags as gold."""
         collector = Collector(file.name, options)
-        documents = [_read_header(one, collector) for one in _files(file)]
+        files = [one for one in file.members(".tsv") if one is file or PurePosixPath(str(one.path)).stem != NOBODY]
+        documents = [_read_header(one, collector) for one in files]
         kinds = {question: "spans" for document in documents for question in document.columns}
         try:
             question = require_question(kinds, _full_name(collector.question, kinds), file.name)
         except FormatError:
-            _require_sound(documents, collector)  # report damaged files first: choosing a question would not help
+            for document in documents:  # report damaged files first, since choosing a question would not help
+                collector.member = document.member
+                for _ in _sentences(_lines(document.file, collector), collector):
+                    pass
             raise
         collector.question = question
         for document in documents:
@@ -93,17 +98,6 @@ class _Document:
     columns: dict[str, int]
 
 
-def _member_names(folder: Folder) -> list[str]:
-    return [name for name in folder.names if name.endswith(".tsv")]
-
-
-def _files(file: InputFile) -> list[InputFile]:
-    if not file.is_folder:
-        return [file]
-    found = [member_file(file.folder, name) for name in _member_names(file.folder)]
-    return [one for one in found if PurePosixPath(one.member).stem != NOBODY]
-
-
 def _full_name(chosen: str | None, kinds: dict[str, Any]) -> str | None:
     """Return the full name of the chosen question; a layer's name is enough if it has one feature."""
     if chosen is None or chosen in kinds:
@@ -113,7 +107,7 @@ def _full_name(chosen: str | None, kinds: dict[str, Any]) -> str | None:
 
 
 def _read_header(file: InputFile, collector: Collector) -> _Document:
-    collector.member = file.member if isinstance(file, MemberFile) else ""
+    collector.enter(file)
     path = PurePosixPath(collector.member or str(file.path).replace("\\", "/"))
     first = next(_lines(file, collector), "")
     if not first.startswith(HEADER.decode()):
@@ -191,7 +185,8 @@ def _add_token(sentence: _Sentence, line: str, at: int, start: int, collector: C
     if name is None or place is None:
         raise collector.error(f"line {at}", f"expected a token with its position, found {line[:40]!r}", REMEDY)
     if name[3]:  # a part of a token: its annotations count for the whole token
-        sentence.cells[-1] = [_merge(*pair) for pair in zip(sentence.cells[-1], cells[3:], strict=False)]
+        pairs = zip(sentence.cells[-1], cells[3:], strict=False)
+        sentence.cells[-1] = [part if cell == NOTHING else cell for cell, part in pairs]
         return start
     if not sentence.tokens:
         start, sentence.number = int(place[1]), int(name[1])
@@ -212,20 +207,8 @@ def _characters(text: str, units: int) -> int:
     return found if 2 * units <= len(whole) else len(text) + 1
 
 
-def _merge(cell: str, part: str) -> str:
-    return part if cell == NOTHING else cell
-
-
 def _unescape(text: str) -> str:
     return ESCAPED.sub(lambda found: {"t": "\t", "n": "\n", "r": "\r"}.get(found[1], found[1]), text)
-
-
-def _require_sound(documents: Iterable[_Document], collector: Collector) -> None:
-    """Raise an error if a document has a line that cannot be read."""
-    for document in documents:
-        collector.member = document.member
-        for _ in _sentences(_lines(document.file, collector), collector):
-            pass
 
 
 def _read_document(document: _Document, question: str, collector: Collector) -> None:

@@ -108,7 +108,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: cl.load_run(None), "load_run: NoneType cannot be used here. Pass the folder: load_run('run')."),
     (
         lambda: cl.write_estimate(cl.MajorityVote().infer(LABELS), "e.csv"),
-        "write_estimate: Estimate cannot be used here. The file comes first, then what goes into it.",
+        "write_estimate: Estimate cannot be used here. The first argument is the file, the second the data.",
     ),
     (
         lambda: cl.annotator_table(LABELS, np.zeros(3)),

@@ -93,7 +93,7 @@ def test_the_module_runs_as_a_command() -> None:
         ),
         (
             ["aggregate", "bad.csv", "-o", "o.csv"],
-            "crowdlogic: bad.csv, row 3: 2 fields where the header has 3. Correct the row; a field that holds ',' or a line break must be quoted.\n",
+            "crowdlogic: bad.csv, row 3: 2 fields, but the header has 3. Correct the row. Fields with ',' or a line break must be quoted.\n",
         ),
         (
             ["aggregate", "l.csv", "-o", "no/o.csv"],

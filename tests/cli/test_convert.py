@@ -68,7 +68,7 @@ def test_labels_of_several_annotators_must_be_aggregated_for_formats_of_one_answ
     done = run("convert", "l.csv", "m.ft")
 
     expected = (
-        "crowdlogic: m.ft: fastText holds one answer per item, and these are labels of 3 annotators. "
+        "crowdlogic: m.ft: fastText contains one answer per item, but these are labels by 3 annotators. "
         "Aggregate them first: crowdlogic aggregate.\n"
     )
     assert (done.code, done.err) == (2, expected)

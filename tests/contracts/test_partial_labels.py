@@ -133,7 +133,7 @@ def test_every_other_method_refuses_them_by_name(name: str) -> None:
 
 
 def test_agreement_refuses_them() -> None:
-    with pytest.raises(LabelError, match=r"^Agreement takes whole labels"):
+    with pytest.raises(LabelError, match=r"^Agreement does not support partial labels"):
         agreement(planted()[0])
 
 

@@ -82,9 +82,9 @@ def test_a_folder_or_zip_file_that_no_format_knows_says_so(tmp_path: Path) -> No
     (tmp_path / "f").mkdir()
     pack(tmp_path / "f.zip", {"readme.txt": b"1"})
 
-    with pytest.raises(FormatError, match=r"f: is a folder, and no format knows its files\."):
+    with pytest.raises(FormatError, match=r"f: is a folder whose files are not recognised\."):
         detect_format(InputFile(tmp_path / "f"))
-    with pytest.raises(FormatError, match=r"f\.zip: is a zip file, and no format knows its files\."):
+    with pytest.raises(FormatError, match=r"f\.zip: is a zip file whose files are not recognised\."):
         detect_format(InputFile(tmp_path / "f.zip"))
 
 

@@ -111,12 +111,12 @@ def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
         (
             "e.csv",
             "item,annotator,label\nu,a\n",
-            "e.csv, row 2: 2 fields where the header has 3. Correct the row; a field that holds ',' or a line break must be quoted.",
+            "e.csv, row 2: 2 fields, but the header has 3. Correct the row. Fields with ',' or a line break must be quoted.",
         ),
         (
             "e.csv",
             "item,annotator,label\nu,a,x\nu,b,y,z\n",
-            "e.csv, row 3: 4 fields where the header has 3. Correct the row; a field that holds ',' or a line break must be quoted.",
+            "e.csv, row 3: 4 fields, but the header has 3. Correct the row. Fields with ',' or a line break must be quoted.",
         ),
         (
             "e.csv",
@@ -166,7 +166,7 @@ def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
         (
             "e.conll",
             "Ann O\nLee O O\n",
-            "e.conll, line 2: 3 columns where the first line has 2. Give every token the same number of tags, ? for not seen.",
+            "e.conll, line 2: 3 columns, but the first line has 2. Give every token the same number of tags, ? for not seen.",
         ),
         ("e.conll", "Ann\n", "e.conll, line 1: a token without a tag. Give each token at least one tag."),
         ("e.conll", b"\xffnn O\n", "e.conll, line 1: not UTF-8 text. Save the file as UTF-8."),
@@ -247,7 +247,7 @@ def test_ner_labels_are_the_same_in_both_files(data_root: Path) -> None:
             "l.csv",
             "\n\nitem,annotator,label\nu,a,\nv,a\n",
             {},
-            "l.csv, row 5: 2 fields where the header has 3. Correct the row; a field that holds ',' or a line break must be quoted.",
+            "l.csv, row 5: 2 fields, but the header has 3. Correct the row. Fields with ',' or a line break must be quoted.",
         ),
         (
             "w.csv",
@@ -284,5 +284,5 @@ def test_half_a_character_is_one_line(tmp_path: Path, read: Callable[..., Any]) 
         read(path)
 
     assert str(refused.value) == (
-        f"{path}: holds half a character ('\\ud800'), which no text can. Save the file again as UTF-8."
+        f"{path}: contains an incomplete character ('\\ud800'). Save the file again as UTF-8."
     )

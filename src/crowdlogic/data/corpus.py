@@ -197,7 +197,7 @@ class Corpus:
 
 
 def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
-    """Return the labels over the items of the corpus, in its order, and both over the same classes, compared as text.
+    """Return the labels and the corpus with the same items, in the order of the corpus, and the same classes.
 
     Items of the corpus without labels are kept. An item with labels that is missing from the corpus, or a sequence with
     another length, raises an error.

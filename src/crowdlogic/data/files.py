@@ -90,7 +90,7 @@ class InputFile:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether this is an uncompressed file on disk, which a reader may open itself."""
+        """Whether this is an uncompressed file on disk, so that readers can open it by its path."""
         if self.is_standard_input:
             return False
         with self.open() as file:
@@ -132,9 +132,9 @@ class InputFile:
         return self.open() if self.is_plain else io.BytesIO(self.content)
 
     def head(self, size: int = HEAD_SIZE) -> bytes:
-        """Return the first bytes, decompressed; for a damaged file, as many as can be read.
+        """Return the first bytes, decompressed; of a damaged file, as many as can be read.
 
-        The first record of JSON is included even if it is longer, with truncated text; see `_head_of_pieces`.
+        If the first record of a JSON file is longer, its long texts are truncated; see `_head_of_pieces`.
         """
         if self.is_standard_input:
             return self.content[:size]
@@ -181,7 +181,7 @@ class MemberFile(InputFile):
 
 
 SCANNED, CONDENSED = 1 << 28, 1 << 20
-"""Number of bytes of a JSON file that are read to recognise it, and that are kept after truncating long text."""
+"""Maximum number of bytes that are read of a JSON file to recognise it, and that are kept with truncated texts."""
 
 JSON_TEXT = re.compile(rb'("(?:[^"\\]|\\.){0,200})[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
 """Pattern of a JSON string, which is truncated to this length; names of fields are shorter."""
@@ -234,7 +234,7 @@ def _head_of_pieces(pieces: Iterator[bytes], size: int) -> bytes:
 
 
 def _holds_first_record(head: bytes) -> bool:
-    """Return whether the first record of JSON, an array element or the object itself, ends within these bytes."""
+    """Return whether the bytes contain the whole first record: the first element of an array, or the object itself."""
     depth, outside = 0, 1 if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[") else 0
     for token in BRACKETS.finditer(head):
         depth += (token[0] in (b"{", b"[")) - (token[0] in (b"}", b"]"))
@@ -375,7 +375,7 @@ def _hint_beside(path: Path) -> str:
 
 def _no_regular_file(path: str | Path) -> FormatError:
     return FormatError(
-        f"{path}: is a pipe or a device, not a regular file. Write its content to a file first, or give - for "
+        f"{path}: is a pipe or a device, not a regular file. Write its content to a file first, or use - for "
         f"standard input."
     )
 
@@ -564,7 +564,7 @@ def write_when_complete(write: Callable[[], None]) -> None:
 
 
 def _is_device(path: Path) -> bool:
-    """Return whether a path is an existing pipe or device, such as /dev/null, which is written to and not replaced."""
+    """Return whether a path is a pipe or a device, such as /dev/null, which must not be replaced by a file."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):

@@ -125,14 +125,14 @@ def read_table(path: str | Path, *, format: str | None = None) -> tuple[pl.DataF
 
 @contextmanager
 def _readable(file: InputFile) -> Iterator[None]:
-    """Report values that do not fit a column, and half characters (possible in JSON, but not in text), in one line."""
+    """Report values that do not fit a column, and incomplete characters (lone surrogates, possible in JSON)."""
     try:
         with convertible(file.name):
             yield
     except UnicodeEncodeError as problem:
         half = ascii(problem.object[problem.start : problem.end])
         raise FormatError(
-            f"{file.name}: holds half a character ({half}), which no text can. Save the file again as UTF-8."
+            f"{file.name}: contains an incomplete character ({half}). Save the file again as UTF-8."
         ) from None
 
 
@@ -141,9 +141,9 @@ TABLE_SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv"
 
 
 def find_label_paths(name: str) -> tuple[Path, ...] | None:
-    """Return the tables in a folder, or the files that match a pattern; None if the name is neither.
+    """Return the tables in a folder, or the files that match a pattern; None for other names.
 
-    A folder must only contain tables, apart from auxiliary files of tools (_SUCCESS, .crc files).
+    The folder must only contain tables and auxiliary files of tools, such as _SUCCESS or .crc files.
     """
     place = Path(name)
     if find_database(name) is not None:
@@ -210,8 +210,8 @@ def write_table(
 
 
 def _find_format(path: str | Path, format: str | None, function: str, *, spreadsheet_safe: bool) -> FileFormat:
-    """Return the format to write in. Raise an error if the arguments for path and data were swapped."""
-    require_kind(path, (str, Path), function, "The file comes first, then what goes into it.")
+    """Return the format for writing. Raise an error if the path and the data were swapped."""
+    require_kind(path, (str, Path), function, "The first argument is the file, the second the data.")
     found = find_format(path, format)
     return found.for_spreadsheets() if spreadsheet_safe else found
 

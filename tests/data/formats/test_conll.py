@@ -120,7 +120,7 @@ def test_tokens_that_look_like_line_breaks_or_comments_stay_tokens(tmp_path: Pat
 
 
 def test_gold_must_have_one_column(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"3 columns of tags where one is expected \(token tag\)"):
+    with pytest.raises(FormatError, match=r"expected one column of tags, got 3\."):
         read_corpus(write(tmp_path, "c.conll", CONLL))
 
 
@@ -162,6 +162,6 @@ def test_a_token_without_a_tag_among_tagged_ones_is_refused(tmp_path: Path) -> N
         read_corpus(write(tmp_path, "n.conll", "New\nYork B-LOC\n"))
 
     assert str(caught.value) == (
-        f"{tmp_path}/n.conll, line 2: 2 columns where the first line has 1. Give every token the same number of tags, "
+        f"{tmp_path}/n.conll, line 2: 2 columns, but the first line has 1. Give every token the same number of tags, "
         f"? for not seen."
     )

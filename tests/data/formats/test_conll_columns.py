@@ -42,6 +42,6 @@ def test_the_first_line_that_is_wrong_is_named_and_the_others_counted() -> None:
         parse_columns(b"a O\nb\nc O O\nd\n", "f.conll")
 
     assert str(caught.value) == (
-        "f.conll, line 2: 1 column where the first line has 2. "
+        "f.conll, line 2: 1 column, but the first line has 2. "
         "Give every token the same number of tags, ? for not seen. (2 more such lines)"
     )

@@ -40,5 +40,5 @@ def test_learning_methods_without_a_confusion_matrix_refuse_them(method: Learnin
     labels, truth = planted(sequences=isinstance(method, CRFMA))
     corpus = Corpus(labels.items, offsets=labels.offsets, features=np.eye(3)[truth])
 
-    with pytest.raises(LabelError, match=f"^{method.name} takes whole labels"):
+    with pytest.raises(LabelError, match=f"^{method.name} does not support partial labels"):
         method.learn(TrainingData(corpus=corpus, labels=labels))

@@ -83,8 +83,7 @@ def test_files_of_several_schemas_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError) as refused:
         opened(first, other)
     assert str(refused.value) == (
-        f"{other}: no column 'worker' among task, rater, label, note, but {first} has one. Give files with the same "
-        f"columns."
+        f"{other}: no column 'worker' among task, rater, label, note, unlike {first}. Give files with the same columns."
     )
 
     write(other, table().with_columns(pl.int_range(25).alias("task")))

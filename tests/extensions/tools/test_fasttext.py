@@ -66,7 +66,7 @@ def test_a_file_of_another_suffix_is_recognised_by_its_labels(tmp_path: Path) ->
         (f"{MARK} one\n", "line 1: no label at the start. Begin each line with __label__ and the label."),
         (
             f"\n{MARK}x {MARK}y one\n",
-            "line 2: several labels for one text. Give one; make one file per label for the others.",
+            "line 2: a text with several labels. Keep one label, or make a separate file for each label.",
         ),
     ],
 )

@@ -80,7 +80,7 @@ def test_several_splits_must_be_chosen_from(tmp_path: Path) -> None:
         read_labels(folder)
     assert (
         str(raised.value)
-        == f"{folder}: contains the splits train, test. Give the folder of one, such as {folder}/train."
+        == f"{folder}: contains the splits train, test. Give the folder of one split, such as {folder}/train."
     )
 
 

@@ -108,7 +108,7 @@ def _width(fields: pl.Series, content: Ints, name: str, *, least: int) -> int:
     if len(wrong):
         also = f" ({len(wrong) - 1:,} more such lines)" if len(wrong) > 1 else ""
         raise FormatError(
-            f"{name}, line {content[wrong[0]] + 1}: {pluralise(int(widths[wrong[0]]), 'column')} where the first "
+            f"{name}, line {content[wrong[0]] + 1}: {pluralise(int(widths[wrong[0]]), 'column')}, but the first "
             f"line has {widths[0]}. "
             f"Give every token the same number of tags, {NOT_SEEN} for not seen.{also}"
         )
@@ -299,9 +299,8 @@ def corpus_from_columns(columns: ConllColumns) -> Corpus:
         return Corpus(columns.items, tokens=tokens, offsets=columns.offsets)
     if len(columns.annotators) != 1:
         raise FormatError(
-            f"{columns.name}: {pluralise(len(columns.annotators), 'column')} of tags where one is expected (token "
-            f"tag). "
-            f"Keep the column that is meant; a file with one column per annotator holds labels, not gold."
+            f"{columns.name}: expected one column of tags, got {len(columns.annotators)}. Keep one column. A file with "
+            f"one column per annotator contains labels, not gold."
         )
     source = TableSource(columns.name, word="line", numbers=columns.lines)
     gold, classes = code_labels(columns.tags.set(columns.tags == NOT_SEEN, None), source, None)

@@ -204,8 +204,8 @@ def _check_fields(file: InputFile, separator: str) -> None:
     for number, fields in rows:
         if len(fields) != len(header):
             raise FormatError(
-                f"{file.name}, row {number}: {len(fields)} fields where the header has {len(header)}. "
-                f"Correct the row; a field that holds {separator!r} or a line break must be quoted."
+                f"{file.name}, row {number}: {len(fields)} fields, but the header has {len(header)}. "
+                f"Correct the row. Fields with {separator!r} or a line break must be quoted."
             )
 
 

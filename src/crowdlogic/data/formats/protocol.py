@@ -46,8 +46,8 @@ class Insertion:
 
 
 Encoded: TypeAlias = bytes | Mapping[str, bytes] | Callable[[BinaryIO], None] | Insertion
-"""What a format writes: the bytes of a file, a function that writes them to an open one, for a format that is a folder
-those of its files by name, or rows for a database."""
+"""Encoded data: the content of a file, a function that writes it to an open file, the content of the files of a folder
+by name, or rows for a database."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +119,9 @@ class FileFormat(Protocol):
         name: Name for `--format`, as in the registry.
         title: Name of the format in messages.
         suffixes: Suffixes of its files, such as .csv; the first is the usual one.
-        writes_folder: Whether it is written as a folder, whose name does not show the format.
+        writes_folder: Whether it is written as a folder, so that the suffix does not determine the format.
         is_database: Whether it is a database, so that its address is not a path.
-        is_tool_export: Whether it is the export of an annotation tool, which takes answers back in its own layout.
+        is_tool_export: Whether it is the export of an annotation tool, which can import answers in the same layout.
     """
 
     name: str
@@ -166,7 +166,7 @@ class FileFormat(Protocol):
         """Encode the labels of all annotators."""
         if self.overrides("encode_estimate"):
             raise OptionError(
-                f"{target}: {self.title} holds one answer per item, and these are labels of "
+                f"{target}: {self.title} contains one answer per item, but these are labels by "
                 f"{pluralise(len(labels.annotators), 'annotator')}. Aggregate them first: crowdlogic aggregate."
             )
         raise self._cannot_write(target, "labels", "encode_labels")
@@ -288,7 +288,7 @@ def _detect_by_members(file: InputFile) -> FileFormat:
         return found
     kind = "a folder" if Path(file.path).is_dir() else "a zip file"
     raise FormatError(
-        f"{file.name}: is {kind}, and no format knows its files. Name the file that holds the labels, or the format: "
+        f"{file.name}: is {kind} whose files are not recognised. Name the file with the labels, or the format: "
         f"--format."
     )
 

@@ -183,8 +183,8 @@ def draw_pairs(rng: np.random.Generator, counts: Ints, activity: Floats) -> tupl
     """Draw item[p], annotator[p]: for each item, the given number of distinct annotators, preferring the active ones.
 
     Annotators of an item are drawn one after the other, annotator j with rate activity[j], until enough distinct ones
-    are found. This is done for all items at once; items that take too long are completed by sampling each annotator's
-    first arrival (independent exponential times), which has the same distribution at a bounded cost.
+    are found, for all items at once. Items that still lack annotators after a few rounds are completed by sampling the
+    first arrival of each annotator (independent exponential times), which gives the same distribution.
     """
     annotators = len(activity)
     keys = np.empty(0, dtype=np.int64)
@@ -201,7 +201,10 @@ def draw_pairs(rng: np.random.Generator, counts: Ints, activity: Floats) -> tupl
 
 
 def _draw_latecomers(rng: np.random.Generator, keys: Ints, missing: Ints, activity: Floats) -> Ints:
-    """Draw the missing keys of items: among the annotators that an item does not have yet, those who arrive first."""
+    """Draw further annotators for the items that lack some: those that arrive first among the others.
+
+    Pairs of item and annotator are represented by keys, item * number of annotators + annotator.
+    """
     annotators = len(activity)
     short = np.flatnonzero(missing)
     row_of = np.full(len(missing), -1, dtype=np.int64)

@@ -115,8 +115,8 @@ def _check_same(schemas: Mapping[Path, pl.Schema], roles: Mapping[str, str], for
         for column in roles.values():
             if column not in schemas[path]:
                 raise FormatError(
-                    f"{path}: no column {column!r} among {name_list(schemas[path])}, but {first} has one. Give files "
-                    f"with the same columns."
+                    f"{path}: no column {column!r} among {name_list(schemas[path])}, unlike {first}. Give files with "
+                    f"the same columns."
                 )
             ours, theirs = schemas[path][column], schemas[first][column]
             if ours != theirs:

@@ -98,4 +98,6 @@ def _check_line(label: str, text: str, where: str) -> None:
     if not label.startswith(MARK) or label == MARK:
         raise FormatError(f"{where}: no label at the start. Begin each line with {MARK} and the label.")
     if text.startswith(MARK):
-        raise FormatError(f"{where}: several labels for one text. Give one; make one file per label for the others.")
+        raise FormatError(
+            f"{where}: a text with several labels. Keep one label, or make a separate file for each label."
+        )

@@ -111,7 +111,8 @@ def _find_split(folder: Folder, name: str) -> str:
         raise FormatError(f"{name}: {SPLITS} lists no splits. Save the dataset again.")
     if len(splits) > 1:
         raise FormatError(
-            f"{name}: contains the splits {name_list(splits)}. Give the folder of one, such as {name}/{splits[0]}."
+            f"{name}: contains the splits {name_list(splits)}. Give the folder of one split, such as "
+            f"{name}/{splits[0]}."
         )
     return f"{splits[0]}/"
 

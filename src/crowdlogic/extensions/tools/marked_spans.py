@@ -252,5 +252,7 @@ def _tag_classes(spans: CharacterSpans, given: Sequence[Any] | None) -> Classes:
         named = [str(tag) for tag in span_tag_classes(pl.Series(named, dtype=pl.String))]
     missing = [tag for tag in needed if tag not in named]
     if missing:
-        raise OptionError(f"classes: the tags {name_list(missing)} are used, but missing from {name_list(named)}.")
+        raise OptionError(
+            f"classes: the tags {name_list(missing)} are used, but missing from {name_list(named)}. Add them."
+        )
     return tuple(named)

@@ -113,7 +113,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, suffix: str) -> No
         read_labels(path)
 
     assert str(caught.value) == (
-        f"{path}: is a pipe or a device, not a regular file. Write its content to a file first, or give - for "
+        f"{path}: is a pipe or a device, not a regular file. Write its content to a file first, or use - for "
         f"standard input."
     )
 

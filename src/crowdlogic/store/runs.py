@@ -21,7 +21,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, as_text, find
 from crowdlogic.data.reading import write_estimate
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.store.estimates import read_calibration
 from crowdlogic.store.files import (
     ANNOTATOR_ARRAYS,
@@ -156,6 +156,11 @@ def read_labels_table(table: pl.DataFrame, corpus: Corpus, annotators: pl.DataFr
     _require_columns(annotators, ["annotator"], ANNOTATORS)
     unit, annotator, label = (_whole_numbers(table, name, CROWD) for name in ("unit", "annotator", "label"))
     weight, time = (_numbers(table, name, CROWD) if name in table.columns else None for name in ("weight", "time"))
+    negated = None
+    if "negated" in table.columns:
+        if table["negated"].dtype != pl.Boolean or table["negated"].null_count():
+            raise InvalidValueError(f"{CROWD}: negated contains values that are neither true nor false")
+        negated = table["negated"].to_numpy()
     kind = None
     if "kind" in annotators.columns:
         if annotators["kind"].dtype != pl.String or annotators["kind"].null_count():
@@ -171,7 +176,7 @@ def read_labels_table(table: pl.DataFrame, corpus: Corpus, annotators: pl.DataFr
         offsets=corpus.offsets,
         weight=weight,
         time=time,
-        negated=_truth_values(table, "negated", CROWD) if "negated" in table.columns else None,
+        negated=negated,
         kind=kind,
     )
 
@@ -180,13 +185,6 @@ def _whole_numbers(table: pl.DataFrame, name: str, file: str) -> Ints:
     """Return a column of integers without missing values."""
     if not table[name].dtype.is_integer() or table[name].null_count():
         raise InvalidValueError(f"{file}: {name} contains values that are not integers")
-    return table[name].to_numpy()
-
-
-def _truth_values(table: pl.DataFrame, name: str, file: str) -> Bools:
-    """Return a column of booleans without missing values."""
-    if table[name].dtype != pl.Boolean or table[name].null_count():
-        raise InvalidValueError(f"{file}: {name} contains values that are neither true nor false")
     return table[name].to_numpy()
 
 
@@ -235,6 +233,7 @@ def read_items_table(table: pl.DataFrame, features: Floats | None, classes: Clas
         is_text = name in ("text", "tokens")
         if series.null_count() or not (series.dtype == pl.String if is_text else series.dtype.is_integer()):
             raise InvalidValueError(f"{ITEMS}: {name} contains invalid values")
+    bounds = [columns[name].to_numpy() for name in ("start", "end") if name in columns]
     return Corpus(
         items=table["item"],
         offsets=offsets,
@@ -242,16 +241,9 @@ def read_items_table(table: pl.DataFrame, features: Floats | None, classes: Clas
         classes=classes,
         texts=tuple(columns["text"].to_list()) if "text" in columns else None,
         tokens=tuple(columns["tokens"].to_list()) if "tokens" in columns else None,
-        bounds=_bounds(columns),
+        bounds=np.column_stack(bounds) if len(bounds) == 2 else None,
         gold=columns["gold"].to_numpy() if "gold" in columns else None,
     )
-
-
-def _bounds(columns: dict[str, pl.Series]) -> Ints | None:
-    """Return the positions of the tokens in their texts; None if the table does not contain them."""
-    if "start" not in columns or "end" not in columns:
-        return None
-    return np.column_stack([columns["start"].to_numpy(), columns["end"].to_numpy()])
 
 
 def _flatten(series: pl.Series, lengths: Ints, name: str) -> pl.Series:
@@ -464,6 +456,7 @@ def _read_estimate(
 ) -> Estimate:
     """Return the answers with calibrated beliefs and the confusion matrices; the trace contains the stopping scores."""
     confidence = require(config.get("confidence", {}), Mapping, "confidence")
+    stopping = [require_entry(row, "stopping", where="a line of the history") for row in history]
     return Estimate(
         method=require_entry(require_entry(config, "method", dict), "name", str, where="method"),
         beliefs=read_view(answers, STATED, labels.classes),
@@ -473,7 +466,7 @@ def _read_estimate(
         offsets=labels.offsets,
         annotators=labels.annotators,
         confusion=_read_confusion(annotator_arrays, labels),
-        trace=np.array([_stopping_score(row) for row in history]),
+        trace=np.array([np.nan if one is None else float(require(one, (int, float), "stopping")) for one in stopping]),
         calibration=read_calibration(confidence.get("answers")),
     )
 
@@ -489,8 +482,3 @@ def _read_confusion(arrays: NamedArrays, labels: CrowdLabels) -> Floats | None:
 
 def _read_history(home: Path, file: str) -> tuple[dict[str, Any], ...]:
     return tuple(require_finite(require(row, dict, f"a line of {file}"), file) for row in get_lines(home / file))
-
-
-def _stopping_score(row: Mapping[str, Any]) -> float:
-    value = require_entry(row, "stopping", where="a line of the history")
-    return np.nan if value is None else float(require(value, (int, float), "stopping"))

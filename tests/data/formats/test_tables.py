@@ -120,7 +120,7 @@ def test_tags_written_with_two_spaces_are_the_same_tags(tmp_path: Path) -> None:
 def test_tags_that_are_no_tags_are_refused(tmp_path: Path, tags: str) -> None:
     (tmp_path / "t.jsonl").write_text(f'{{"item": 1, "tags": {tags}}}\n')
 
-    with pytest.raises(CrowdLogicError, match="the column of tags holds"):
+    with pytest.raises(CrowdLogicError, match="the column of tags has type"):
         read_answers(tmp_path / "t.jsonl")
 
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -305,10 +307,10 @@ class Counted(Shards):
 
 
 def test_a_limit_of_memory_with_workers_says_what_it_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def open_counted(_: AggregateOptions, folder: Path) -> AbstractContextManager[Counted]:
+    def open_counted(folder: Path, **_: Any) -> AbstractContextManager[Counted]:
         return nullcontext(Counted(**vars(open_coded(folder))))
 
-    monkeypatch.setattr(out_of_core, "_open_engine", open_counted)
+    monkeypatch.setattr(out_of_core, "ENGINES", SimpleNamespace(load=lambda _: open_counted))
 
     limited = aggregate_files(options(tmp_path, engine="ray", memory=1 << 30, method="majority"))
     free = aggregate_files(options(tmp_path, engine="ray", method="majority"))

@@ -7,8 +7,8 @@ import pytest
 from tests.truth.planted import planted
 
 from crowdlogic.errors import FormatError
-from crowdlogic.extensions.scale.coded_files import open_coded, write_coded
-from crowdlogic.extensions.scale.remote import RemoteEngine, Traffic, require_manifest, size_of
+from crowdlogic.extensions.scale.coded_files import open_coded, require_manifest, write_coded
+from crowdlogic.extensions.scale.remote import RemoteEngine, Traffic, size_of
 
 
 def test_an_engine_knows_its_labels_without_reading_them(tmp_path: Path) -> None:

@@ -29,7 +29,6 @@ from crowdlogic.data.files import write_bytes
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import Classes, ClassName, Names
 from crowdlogic.errors import FormatError, OptionError
-from crowdlogic.numerics.arrays import Bools, Ints
 from crowdlogic.store.files import get_json, json_bytes
 
 SHARD_ROWS = 1_000_000
@@ -104,6 +103,14 @@ def read_manifest(folder: Path) -> Manifest | None:
         raise FormatError(f"{folder / MANIFEST}: not a valid manifest. {REMEDY}") from None
 
 
+def require_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a folder; raise an error if it is missing."""
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise FormatError(f"{folder}: contains no {MANIFEST}, so it is not a folder of shards or is incomplete.")
+    return manifest
+
+
 def _class_name(name: Any) -> ClassName:
     if isinstance(name, (str, int)):
         return name
@@ -132,6 +139,9 @@ def read_shard(folder: str | Path, at: int, *, first: int = 0) -> Shard:
     starts = np.concatenate([[0], np.cumsum(units["count"].to_numpy(), dtype=np.int64)])
     if int(starts[-1]) != len(labels):
         raise FormatError(f"{_labels_file(Path(folder), at)}: the number of labels does not match the items. {REMEDY}")
+    offsets = np.empty(0, dtype=np.int64)
+    if BEGINS in units.columns:  # the first unit of each sequence, and the end
+        offsets = np.append(np.flatnonzero(units[BEGINS].to_numpy()), len(units))
     return Shard(
         first=first,
         starts=starts,
@@ -139,13 +149,8 @@ def read_shard(folder: str | Path, at: int, *, first: int = 0) -> Shard:
         label=labels["label"].to_numpy(),
         weight=labels["weight"].to_numpy() if "weight" in labels.columns else np.empty(0),
         fixed=units[FIXED].to_numpy() if FIXED in units.columns else np.empty(0, dtype=np.int32),
-        offsets=_offsets(units[BEGINS].to_numpy()) if BEGINS in units.columns else np.empty(0, dtype=np.int64),
+        offsets=offsets,
     )
-
-
-def _offsets(begins: Bools) -> Ints:
-    """Return offsets[s], the first unit of each sequence, and the end."""
-    return np.append(np.flatnonzero(begins), len(begins))
 
 
 def read_items(folder: Path, at: int) -> Names:
@@ -182,9 +187,7 @@ def write_coded(
 def open_coded(folder: str | Path, *, threads: int | None = None) -> Shards:
     """Open the labels of a folder; shards are read on demand."""
     place = Path(folder)
-    manifest = read_manifest(place)
-    if manifest is None:
-        raise FormatError(f"{folder}: contains no {MANIFEST}, so it is not a folder of shards or is incomplete.")
+    manifest = require_manifest(place)
     return Shards(
         parts=_OnDisk(place, manifest.shards),
         n_units=manifest.n_units,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import errno
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -141,7 +141,9 @@ def find_large_labels(options: AggregateOptions) -> LargeLabels | None:
     memory, paths = options.memory or available_memory(), find_label_paths(options.labels)
     if paths is not None:
         files = open_label_files(options.labels, paths, columns=options.input.columns, format=options.input.format)
-        return LargeLabels(files=files, memory=memory, reason=f"{_count_files(paths)} read in shards")
+        return LargeLabels(
+            files=files, memory=memory, reason=f"{pluralise(len(paths), 'file is', 'files are')} read in shards"
+        )
     if options.engine is not None and (options.labels == STANDARD_STREAM or options.input.wide):
         raise no_shards(options.engine)
     if not _may_go_by_disk(options):
@@ -163,10 +165,6 @@ def no_shards(engine: str) -> OptionError:
     return OptionError(f"--engine {engine} supports long tables ({known}) without --wide, and tags of sentences.")
 
 
-def _count_files(paths: Sequence[Path]) -> str:
-    return "1 file is" if len(paths) == 1 else f"{len(paths):,} files are"
-
-
 def _may_go_by_disk(options: AggregateOptions) -> bool:
     """Return whether this is a long table that can be read in shards."""
     path = Path(options.labels)
@@ -181,11 +179,15 @@ def _may_go_by_disk(options: AggregateOptions) -> bool:
 @contextmanager
 def open_shards(options: AggregateOptions, large: LargeLabels) -> Iterator[OpenedShards]:
     """Encode the labels as shards and open the engine over them."""
-    _check(options)
+    for name in IN_MEMORY_ONLY:
+        if getattr(options, name) is not None:
+            flag = name.replace("_", "-")
+            raise OptionError(f"--{flag} requires all labels in memory, but these are read in shards. Remove it.")
     written_as = stream_format(options.out, options.format)
     with _shard_folder(options) as folder:
         manifest = _code(folder, large, options)
-        with _open_engine(options, folder) as engine:
+        opened = ENGINES.load(options.engine or "local")
+        with opened(folder, workers=options.threads or 2, address=options.address) as engine:
             notices = (f"{large.reason}.", *manifest.notices)
             yield OpenedShards(options=options, folder=folder, engine=engine, written_as=written_as, notices=notices)
 
@@ -250,35 +252,17 @@ class FittedShards:
         return _annotator_table(self.opened.folder, self.fit)
 
 
-def _open_engine(options: AggregateOptions, folder: Path) -> AbstractContextManager[Any]:
-    """Open the requested engine over the shards of a folder."""
-    opened: AbstractContextManager[Any] = ENGINES.load(options.engine or "local")(
-        folder, workers=options.threads or 2, address=options.address
-    )
-    return opened
-
-
-def _check(options: AggregateOptions) -> None:
-    for name in IN_MEMORY_ONLY:
-        if getattr(options, name) is not None:
-            flag = name.replace("_", "-")
-            raise OptionError(f"--{flag} requires all labels in memory, but these are read in shards. Remove it.")
-
-
 @contextmanager
 def _shard_folder(options: AggregateOptions) -> Iterator[Path]:
     """Yield the folder of the shards: next to the checkpoint, to resume a killed run, or a temporary folder."""
-    if options.checkpoint is not None:
-        folder = Path(f"{options.checkpoint}.shards")
-        yield folder
-    else:
-        beside = Path(options.out).resolve().parent
-        folder = Path(tempfile.mkdtemp(prefix=".crowdlogic-shards-", dir=beside))
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    if options.checkpoint is None:
+        with tempfile.TemporaryDirectory(
+            prefix=".crowdlogic-shards-", dir=Path(options.out).resolve().parent, ignore_cleanup_errors=True
+        ) as temporary:
+            yield Path(temporary)
         return
+    folder = Path(f"{options.checkpoint}.shards")
+    yield folder  # kept if the run fails
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy, accuracy_range, describe_mistakes
+from crowdlogic.confidence.expected_accuracy import accuracy_range, describe_mistakes
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import STANDARD_STREAM, InputFile, atomic_write, require_file
 from crowdlogic.data.formats.parquet import check_footer
@@ -547,7 +547,10 @@ class OpenedPatterns:
 
     def fit(self, method: TruthMethod) -> FittedPatterns:
         """Fit a method to the patterns."""
-        method, notices = _with_first_ties(method)
+        notices: tuple[str, ...] = ()
+        if isinstance(method, MajorityVote) and parse_choice(Ties, method.ties, "ties") is Ties.random:
+            method = MajorityVote(ties=Ties.first, weighted=method.weighted)
+            notices = ("Ties go to the first class, since items with the same labels get the same answer.",)
         estimate = infer_patterns(
             method,
             self.table.labels,
@@ -570,7 +573,11 @@ class FittedPatterns:
         """Write the answer of each pattern, or of each item of a wide file."""
         options, table, estimate = self.opened.options, self.opened.table, self.estimate
         _write(options, self.opened.source, table, estimate)
-        expected = self._expected()
+        expected = None  # the expected accuracy, if the confidence is calibrated
+        if estimate.calibration is not None and estimate.answered.any():
+            times = table.times[estimate.answered]
+            mean = float(np.average(estimate.confidence[estimate.answered], weights=times))
+            expected = accuracy_range(mean, n=int(times.sum()), calibration=estimate.calibration)
         return Answered(
             estimate=estimate,
             size=(
@@ -591,15 +598,6 @@ class FittedPatterns:
     def annotator_table(self) -> pl.DataFrame:
         """Return one row per annotator."""
         return annotators_of_patterns(self.opened.table, self.estimate)
-
-    def _expected(self) -> ExpectedAccuracy | None:
-        """Return the expected accuracy; None if the confidence is not calibrated."""
-        answered, calibration = self.estimate.answered, self.estimate.calibration
-        if calibration is None or not answered.any():
-            return None
-        times = self.opened.table.times[answered]
-        mean = float(np.average(self.estimate.confidence[answered], weights=times))
-        return accuracy_range(mean, n=int(times.sum()), calibration=calibration)
 
 
 def annotators_of_patterns(table: PatternTable, estimate: Estimate) -> pl.DataFrame:
@@ -642,14 +640,6 @@ def refuse_options(options: AggregateOptions, source: PatternSource) -> None:
             f"--{given[0].replace('_', '-')} refers to single items, but {source.path} is a table of patterns. "
             f"Remove it, or aggregate the items themselves."
         )
-
-
-def _with_first_ties(method: TruthMethod) -> tuple[TruthMethod, tuple[str, ...]]:
-    """Replace random ties of majority vote by the first class, with a notice about it."""
-    if isinstance(method, MajorityVote) and parse_choice(Ties, method.ties, "ties") is Ties.random:
-        notice = "Ties go to the first class, since items with the same labels get the same answer."
-        return MajorityVote(ties=Ties.first, weighted=method.weighted), (notice,)
-    return method, ()
 
 
 def _write(options: AggregateOptions, source: PatternSource, table: PatternTable, estimate: Estimate) -> None:

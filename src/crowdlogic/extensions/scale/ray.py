@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from crowdlogic.data.blocks import Arrays, Step, add_counts
 from crowdlogic.errors import ResourceError
-from crowdlogic.extensions.scale.coded_files import read_shard
-from crowdlogic.extensions.scale.remote import RemoteEngine, require_manifest, size_of
+from crowdlogic.extensions.scale.coded_files import read_shard, require_manifest
+from crowdlogic.extensions.scale.remote import RemoteEngine, size_of
 
 RayStates = tuple[Any, ...]
 """References to the states of the shards, one per worker."""

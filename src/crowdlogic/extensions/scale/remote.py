@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from crowdlogic.data.blocks import Arrays, States, Step, digest
 from crowdlogic.data.folders import describe_size
 from crowdlogic.data.names import Classes
-from crowdlogic.errors import FormatError
-from crowdlogic.extensions.scale.coded_files import MANIFEST, Manifest, read_manifest
+from crowdlogic.extensions.scale.coded_files import Manifest
 
 
 @dataclass
@@ -54,14 +52,6 @@ class Traffic:
 def size_of(arrays: Arrays) -> int:
     """Return the total size of the arrays in bytes."""
     return sum(int(array.nbytes) for array in arrays.values())
-
-
-def require_manifest(folder: Path) -> Manifest:
-    """Read the manifest of an encoded folder; raise an error if it is missing."""
-    manifest = read_manifest(folder)
-    if manifest is None:
-        raise FormatError(f"{folder}: contains no {MANIFEST}, so it is not a folder of shards or is incomplete.")
-    return manifest
 
 
 class RemoteEngine:

@@ -5,7 +5,7 @@ Each function returns the opened labels, or None to pass them on to the next sou
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,27 +57,15 @@ GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 def available_memory() -> int:
     """Return the memory that a job may use, in bytes."""
-    found = [size for size in (_free(), _group_limit()) if size is not None]
-    return int(USABLE_SHARE * min(found, default=DEFAULT_FREE_BYTES))
-
-
-def _free() -> int | None:
-    """Return the free memory reported by Linux, in bytes."""
-    try:
+    found = []
+    with suppress(OSError):  # the free memory reported by Linux, in KiB
         lines = MEMINFO.read_text().splitlines()
-    except OSError:
-        return None
-    sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(sizes[0]) << 10 if sizes and sizes[0].isdigit() else None
-
-
-def _group_limit() -> int | None:
-    """Return the memory limit of the container, in bytes."""
-    try:
-        text = GROUP_LIMIT.read_text().strip()
-    except OSError:
-        return None
-    return int(text) if text.isdigit() else None
+        sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+        found += [int(size) << 10 for size in sizes if size.isdigit()]
+    with suppress(OSError):  # the limit of the container
+        limit = GROUP_LIMIT.read_text().strip()
+        found += [int(limit)] if limit.isdigit() else []
+    return int(USABLE_SHARE * min(found, default=DEFAULT_FREE_BYTES))
 
 
 def may_be_large(name: str, memory: int | None) -> bool:

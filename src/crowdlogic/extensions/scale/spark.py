@@ -32,8 +32,8 @@ from safetensors.numpy import load, save
 
 from crowdlogic.data.blocks import Arrays, Shard, Step, add_counts
 from crowdlogic.errors import MissingExtraError, ResourceError
-from crowdlogic.extensions.scale.coded_files import Manifest, read_shard
-from crowdlogic.extensions.scale.remote import RemoteEngine, require_manifest, size_of
+from crowdlogic.extensions.scale.coded_files import Manifest, read_shard, require_manifest
+from crowdlogic.extensions.scale.remote import RemoteEngine, size_of
 
 LOOPBACK = "127.0.0.1"
 """Address of a locally started Spark, reachable from this machine only."""

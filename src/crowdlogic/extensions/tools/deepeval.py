@@ -55,15 +55,11 @@ def _add_case(grades: Grades, case: dict[str, Any], names: Counter[str], number:
         grades.collector.leave_out("test case", "without metrics: left out", number)
         return
     for metric in metrics:
-        _add_metric(grades, item, metric, number)
-
-
-def _add_metric(grades: Grades, item: int, metric: Any, number: int) -> None:
-    if not isinstance(metric, dict):
-        grades.collector.leave_out("metric", "without fields: left out", number)
-    elif metric.get("error"):
-        grades.collector.leave_out("metric", "with an error instead of a grade: left out", number)
-    else:
-        model = metric.get("evaluationModel")
-        kind = "llm" if model else "code"
-        grades.add(item, metric.get("name"), metric.get("success"), judge=model, kind=kind, record=number)
+        if not isinstance(metric, dict):
+            grades.collector.leave_out("metric", "without fields: left out", number)
+        elif metric.get("error"):
+            grades.collector.leave_out("metric", "with an error instead of a grade: left out", number)
+        else:
+            model = metric.get("evaluationModel")
+            kind = "llm" if model else "code"
+            grades.add(item, metric.get("name"), metric.get("success"), judge=model, kind=kind, record=number)

@@ -85,19 +85,15 @@ def _parse_lines(file: InputFile) -> tuple[pl.Series, list[str], TableSource]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             label, _, text = line.rstrip("\r").partition(" ")
-            _check_line(label, text, f"{file.name}, line {number}")
+            where = f"{file.name}, line {number}"
+            if not label.startswith(MARK) or label == MARK:
+                raise FormatError(f"{where}: no label at the start. Begin each line with {MARK} and the label.")
+            if text.startswith(MARK):
+                what = "a text with several labels. Keep one label, or make a separate file for each label"
+                raise FormatError(f"{where}: {what}.")
             labels.append(label.removeprefix(MARK))
             texts.append(text)
             numbers.append(number)
     if not labels:
         raise FormatError(f"{file.name}: the file is empty. fastText has a label and a text on each line.")
     return pl.Series("label", labels), texts, TableSource(file.name, word="line", numbers=np.array(numbers))
-
-
-def _check_line(label: str, text: str, where: str) -> None:
-    if not label.startswith(MARK) or label == MARK:
-        raise FormatError(f"{where}: no label at the start. Begin each line with {MARK} and the label.")
-    if text.startswith(MARK):
-        raise FormatError(
-            f"{where}: a text with several labels. Keep one label, or make a separate file for each label."
-        )

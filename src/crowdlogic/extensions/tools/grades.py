@@ -91,7 +91,8 @@ class Grades:
         """Add a grade. A value that is not a grade (missing, a list, not finite) is skipped and counted."""
         if not isinstance(criterion, str) or not criterion.strip():
             raise self.collector.error(record, "a grade whose judge has no name", "Export the evaluation again.")
-        if not isinstance(value, bool | int | float | str) or value == "" or _is_no_number(value):
+        is_finite = not isinstance(value, float) or math.isfinite(value)
+        if not isinstance(value, bool | int | float | str) or value == "" or not is_finite:
             self.collector.leave_out("grade", "without a single value: left out", record)
             return
         who = str(judge or "")
@@ -137,17 +138,13 @@ class Grades:
             raise self.collector.error(one.record, f"the grade {value} is a number, not a class", remedy)
         return int(value)
 
-    def _scale_of(self, label: str | int) -> tuple[str, ...]:
-        """Return the classes this judge could have chosen: the tool's scale, any number, or only this label."""
-        if isinstance(label, int):
-            return ("numbers",)
-        return self.scale if label in self.scale else (label,)
-
     def _refuse_unlike_criteria(self, grades: list[Grade], labels: list[str | int]) -> None:
         """Raise an error if two criteria have no class in common, since they are different questions."""
         classes: dict[str, set[str]] = defaultdict(set)
         for one, label in zip(grades, labels, strict=True):
-            classes[one.criterion].update(self._scale_of(label))
+            # The judge could have chosen any number, any word of the tool's scale, or only this label
+            alternatives = ("numbers",) if isinstance(label, int) else self.scale if label in self.scale else (label,)
+            classes[one.criterion].update(alternatives)
         first = next(iter(classes), "")
         unlike = next((name for name in classes if not classes[name] & classes[first]), None)
         if unlike is not None:
@@ -156,7 +153,3 @@ class Grades:
                 f"{unlike!r} ({name_list(sorted(classes[unlike]), most=4)}) have no class in common, so they "
                 f"are different questions. Choose one with --question: {name_list(classes, most=MAX_LISTED)}."
             )
-
-
-def _is_no_number(value: Any) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)

@@ -96,17 +96,13 @@ def _parse_scores(scores: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
     """Yield scorer, value and kind of each score; a scorer with several values yields one score per value."""
     for scorer, score in scores.items():
         value = score.get("value") if isinstance(score, dict) else None
-        kind = "llm" if isinstance(score, dict) and _was_asked_of_a_model(score) else "code"
+        # The metadata contain the conversation with a grading model, if there was one
+        metadata = score.get("metadata") if isinstance(score, dict) else None
+        kind = "llm" if isinstance(metadata, dict) and isinstance(metadata.get("grading"), list) else "code"
         if isinstance(value, dict):
             yield from ((f"{scorer}/{key}", each, kind) for key, each in value.items())
         else:
             yield scorer, value, kind
-
-
-def _was_asked_of_a_model(score: dict[str, Any]) -> bool:
-    """Return whether the score contains the conversation with a grading model."""
-    metadata = score.get("metadata")
-    return isinstance(metadata, dict) and isinstance(metadata.get("grading"), list)
 
 
 def _completion(output: Any) -> str | None:

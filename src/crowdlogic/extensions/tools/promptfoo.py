@@ -102,22 +102,15 @@ def _add_verdict(
         return
     metric, kind = assertion.get("metric"), assertion["type"]
     criterion = metric if isinstance(metric, str) and metric.strip() else kind
-    judge = _provider_name(assertion.get("provider"))
+    # The judge is named after the grading model; the default model has no name
+    provider = assertion.get("provider")
+    if isinstance(provider, dict):
+        provider = provider.get("label") or provider.get("id")
+    judge = provider if isinstance(provider, str) else ""
     seen[criterion, judge] += 1
     count = seen[criterion, judge]
     numbered = f"{judge} {count}".strip() if count > 1 else judge  # a repeated assertion of this test
-    grades.add(item, criterion, verdict.get("pass"), judge=numbered, kind=_kind(kind), record=number)
-
-
-def _provider_name(provider: Any) -> str:
-    """Return the name of the grading model; empty for the default model."""
-    if isinstance(provider, dict):
-        provider = provider.get("label") or provider.get("id")
-    return provider if isinstance(provider, str) else ""
-
-
-def _kind(assertion_type: str) -> str:
-    bare = assertion_type.removeprefix("not-")
-    if bare == "human":
-        return "human"
-    return "llm" if bare in GRADED_BY_MODELS or bare.startswith("promptfoo:redteam:") else "code"
+    bare = kind.removeprefix("not-")
+    by_model = bare in GRADED_BY_MODELS or bare.startswith("promptfoo:redteam:")
+    judged_by = "human" if bare == "human" else "llm" if by_model else "code"
+    grades.add(item, criterion, verdict.get("pass"), judge=numbered, kind=judged_by, record=number)

@@ -91,7 +91,9 @@ class _Examples:
         classes = {str(code): str(name) for code, name in _beside(self.file, "label.json").items()}
         collector = Collector(self.file.name, options)
         for number, name, record in zip(self.numbers, self.names, self.records, strict=True):
-            item = collector.item(name, text=_text(record))
+            data = record.get("data")
+            text = data.get("text") if isinstance(data, dict) else data
+            item = collector.item(name, text=text if isinstance(text, str) else None)
             for function, label in zip(self.functions, record["weak_labels"], strict=True):
                 if label != ABSTAIN and label is not None:
                     collector.label(item, function, classes.get(str(label), label), record=number, kind="code")
@@ -169,9 +171,3 @@ def _beside(file: InputFile, name: str) -> dict[str, Any]:
     except (DataError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _text(record: dict[str, Any]) -> str | None:
-    data = record.get("data")
-    found = data.get("text") if isinstance(data, dict) else data
-    return found if isinstance(found, str) else None

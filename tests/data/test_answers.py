@@ -72,7 +72,7 @@ def test_classes_only_one_side_knows_are_joined() -> None:
         (
             answers(["u"], ["x"]),
             answers(["v"], ["x"]),
-            "the answers and the answers have no item in common (items there: u; here: v). Give two files about the same items.",
+            "the answers (with u) and the answers (with v) have no item in common. Give two files about the same items.",
         ),
         (
             answers(["u"], ["x"]),
@@ -118,7 +118,7 @@ def test_what_was_not_compared_is_remarked() -> None:
     assert align_answers(predicted, gold).remarks == (
         "1 item of p.csv: not in g.csv, so not scored.",
         "1 answer without gold: not scored.",
-        "The files share no class: 1.0 here, 1 there.",
+        "The files share no class: 1.0 in the answers, 1 in the answers.",
     )
 
 

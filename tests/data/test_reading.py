@@ -170,7 +170,11 @@ def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
         ),
         ("e.conll", "Ann\n", "e.conll, line 1: a token without a tag. Give each token at least one tag."),
         ("e.conll", b"\xffnn O\n", "e.conll, line 1: not UTF-8 text. Save the file as UTF-8."),
-        ("e.conll", "# annotators = a b\nAnn O\n", "e.conll, line 1: 2 annotators named for 1 column of tags."),
+        (
+            "e.conll",
+            "# annotators = a b\nAnn O\n",
+            "e.conll, line 1: 2 names of annotators for 1 column of tags. Give one name per column.",
+        ),
         (
             "e.xyz",
             CSV,

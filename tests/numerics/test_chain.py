@@ -123,7 +123,7 @@ def test_no_sequences_at_all_give_nothing(compiled: bool) -> None:
         ({"pairwise": np.zeros((2, 2))}, "pairwise potentials of shape (2, 2) do not fit 3 tags."),
         ({"offsets": np.array([0, 4])}, "offsets must increase from 0 to 9, the number of units."),
         ({"table": None}, "2 pairwise tables need table[i], the table of the transition into unit i."),
-        ({"table": np.full(9, 2)}, "table must name one of 2 pairwise tables for each of 9 units."),
+        ({"table": np.full(9, 2)}, "table must contain a number from 0 to 1 for each of 9 units."),
     ],
 )
 def test_potentials_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:

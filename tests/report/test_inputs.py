@@ -68,8 +68,8 @@ def test_gold_tags_go_to_their_tokens() -> None:
             None,
             None,
             {"v": "x"},
-            "gold.csv and the report have no item in common (items there: v; here: u1, u2, u3). Give two files about "
-            "the same items.",
+            "gold.csv (with v) and the report (with u1, u2, u3) have no item in common. Give two files about the same "
+            "items.",
         ),
     ],
 )

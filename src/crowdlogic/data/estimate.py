@@ -361,7 +361,7 @@ def answers_from_estimate(estimate: Estimate, source: str) -> Answers:
 
 
 def estimate_from_gold(corpus: Corpus, method: str = "gold") -> Estimate:
-    """Return the gold of a corpus as answers. `source` is its name in messages."""
+    """Return an Estimate with the gold of a corpus as answers."""
     gold = np.full(corpus.n_units, NO_ANSWER) if corpus.gold is None else corpus.gold
     beliefs = np.full((corpus.n_units, len(corpus.classes)), 1.0 / max(len(corpus.classes), 1))
     known = np.flatnonzero(gold != UNKNOWN)
@@ -441,9 +441,8 @@ def _find_items(predicted: Answers, gold: Answers) -> Ints:
     where = find(gold.items, predicted.items)
     if (where < 0).all():
         raise DataError(
-            f"{predicted.source} and {gold.source} have no item in common (items there: "
-            f"{name_list(predicted.items[:3])}; "
-            f"here: {name_list(gold.items[:3])}). Give two files about the same items."
+            f"{predicted.source} (with {name_list(predicted.items[:3])}) and {gold.source} (with "
+            f"{name_list(gold.items[:3])}) have no item in common. Give two files about the same items."
         )
     return where
 
@@ -467,7 +466,10 @@ def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: AlignedAnswer
     if unknown:
         yield f"{pluralise(unknown, 'answer')} without gold: not scored."
     if not {str(name) for name in predicted.classes} & {str(name) for name in gold.classes}:
-        yield f"The files share no class: {name_list(predicted.classes)} here, {name_list(gold.classes)} there."
+        yield (
+            f"The files share no class: {name_list(predicted.classes)} in {predicted.source}, {name_list(gold.classes)} in "
+            f"{gold.source}."
+        )
     if predicted.tokens is not None and gold.tokens is not None:
         differ = sum(u >= 0 and predicted.tokens[u] != token for u, token in zip(units, gold.tokens, strict=True))
         if differ:

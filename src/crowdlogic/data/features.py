@@ -97,7 +97,8 @@ def _feature_columns(
         found = exact or [name for name in table.columns if fnmatchcase(name, pattern) and name not in taken]
         if not found:
             raise OptionError(
-                f"{source.name}: no column matches --features {pattern!r}; the columns are {name_list(table.columns)}."
+                f"{source.name}: no column matches --features {pattern!r} among {name_list(table.columns)}. "
+                f"Correct the pattern."
             )
         chosen += [name for name in found if name not in chosen]
     parts: list[Floats] = []

@@ -279,9 +279,7 @@ def read_npz(path: str | Path, names: Sequence[str] | None = None) -> dict[str, 
                 read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
                 shape, _, dtype = read(stream)
                 if not dtype.hasobject and math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
-                    raise FormatError(
-                        f"{path}: {name} is not an array of {shape}: the file has another size. Save it again."
-                    )
+                    raise FormatError(f"{path}: the size of {name} does not match its shape {shape}. Save it again.")
                 stream.seek(0)
                 arrays[name] = np.load(stream, allow_pickle=False)
     except DataError:

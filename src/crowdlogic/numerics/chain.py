@@ -161,7 +161,7 @@ def _transition_tables(table: Ints | None, tables: Floats, first: Ints, n_units:
     chosen = np.array(table, dtype=np.int32)
     chosen[first] = 0
     if len(chosen) != n_units or (n_units and (chosen.min() < 0 or chosen.max() >= len(tables))):
-        raise OptionError(f"table must name one of {len(tables)} pairwise tables for each of {n_units} units.")
+        raise OptionError(f"table must contain a number from 0 to {len(tables) - 1} for each of {n_units} units.")
     return chosen
 
 
@@ -214,7 +214,7 @@ def _forward(chain: _Chain, steps: list[tuple[Ints, Ints]]) -> Floats:
 
 
 def _viterbi(chain: _Chain) -> Ints:
-    """Return tags[i] of the best path: maxima forward, then back along the chosen tags."""
+    """Return tags[i] of the best path, by the Viterbi algorithm."""
     steps = list(_steps(chain.offsets))
     best = chain.unary.copy()
     came_from = np.zeros(best.shape, dtype=np.int32)

@@ -109,7 +109,7 @@ def table_pass(  # type: ignore[no-untyped-def]
 def _multiply_factors(states, begin, end, annotator, label, n_labels, factors, prior, belief):  # type: ignore[no-untyped-def]
     """Set the beliefs of one unit to products of factors; return their sum before scaling, or 0 on underflow.
 
-    Codes are cast to unsigned integers, because signed indices are checked for counting from the end.
+    Codes are cast to unsigned integers, because numba checks signed indices for negative values.
     """
     n_states = factors.shape[1] if len(states) == 0 else len(states)
     for z in range(n_states):

@@ -1,4 +1,4 @@
-"""Reading and writing of finished runs as plain data, which learning converts to a model, and reports display.
+"""Reading and writing of finished runs as plain data, for learning and for reports.
 
 Axes: i unit, j annotator, k class, m true class, n given label.
 """
@@ -79,7 +79,8 @@ STATED = "p_"
 """Prefix of the columns of labels.parquet with calibrated beliefs, followed by the class."""
 
 VIEWS = {"p": "classifier_", "q_a": "crowd_", "q_b": "rules_", "q_f": "mixed_"}
-"""Prefixes of the columns with beliefs before calibration, by view; followed by the class."""
+"""Prefixes of the columns with uncalibrated beliefs: those of the classifier, the crowd, the rules, and their mixture.
+The prefix is followed by the class."""
 
 ROUNDING = 1e-6
 """Tolerance for probabilities outside 0 and 1."""

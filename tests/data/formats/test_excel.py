@@ -67,7 +67,7 @@ def test_what_is_written_is_read_again_and_no_cell_is_a_formula(tmp_path: Path) 
         ((("item", "label"),), "contains a header (item, label) but no rows. Add at least one row."),
         ((("item", None, "label"), (1, 2, 3)), "row 1: column 2 has no name. Give each column a name."),
         ((("item", "item"), (1, 2)), "row 1: two columns are called 'item'. Give each its own name."),
-        ((("item",), (1, 2)), "row 2: a cell has no column name above it. Name its column, or empty it."),
+        ((("item",), (1, 2)), "row 2: a cell in a column without a name. Name the column, or clear the cell."),
     ],
 )
 def test_each_problem_of_a_sheet_is_one_line(

@@ -94,7 +94,7 @@ def test_a_shared_project_is_refused_with_the_reason(tmp_path: Path) -> None:
             read_crowd(path)
         assert str(caught.value) == (
             f"{folder / 'all.jsonl'}: members share their annotations, so the export does not say who made them. "
-            f"In doccano, make a project without 'Share annotations across all users', and export that."
+            f"In doccano, create a project without 'Share annotations across all users', and export it."
         )
 
 

@@ -139,8 +139,8 @@ def _annotator_names(lines: Names, comment: Bools, count: int, name: str) -> Nam
             given = text.removeprefix(ANNOTATORS_MARK).split(" ")
             if len(given) != count:
                 raise FormatError(
-                    f"{name}, line {line + 1}: {pluralise(len(given), 'annotator')} named for "
-                    f"{pluralise(count, 'column')} of tags."
+                    f"{name}, line {line + 1}: {pluralise(len(given), 'name')} of annotators for "
+                    f"{pluralise(count, 'column')} of tags. Give one name per column."
                 )
             if len(set(given)) != count:
                 raise FormatError(f"{name}, line {line + 1}: an annotator is named twice. Name each column once.")

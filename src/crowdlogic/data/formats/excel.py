@@ -168,7 +168,7 @@ def _check_width(rows: list[tuple[Any, ...]], width: int, name: str) -> None:
     for number, row in enumerate(rows[1:], start=2):
         if any(_text(cell) is not None for cell in row[width:]):
             raise FormatError(
-                f"{name}, row {number}: a cell has no column name above it. Name its column, or empty it."
+                f"{name}, row {number}: a cell in a column without a name. Name the column, or clear the cell."
             )
 
 
@@ -197,7 +197,7 @@ def _check_cells(table: pl.DataFrame, target: str) -> None:
         name = names[int(wrong.arg_true()[0])]
         raise OptionError(
             f"{target}: the name of the column {name!r:.80} is too long, or holds a control character, "
-            f"which a workbook cannot hold. Write csv or parquet instead."
+            f"which a workbook does not support. Write csv or parquet instead."
         )
     for name, dtype in table.schema.items():
         if dtype.is_nested():

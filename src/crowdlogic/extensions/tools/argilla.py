@@ -32,7 +32,7 @@ CHOICES, SPANS = "choices", "spans"
 SUBMITTED = ("submitted", None)
 REMEDY = "Export the records again."
 NOT_FIELDS = ("id", "status", "_server_id")
-"""Columns of flat records that are not fields of the record."""
+"""Columns of flat records that do not contain texts."""
 
 
 class Argilla(ToolExport):

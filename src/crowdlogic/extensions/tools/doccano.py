@@ -55,7 +55,7 @@ class Doccano(ToolExport):
             if _annotator(member) == SHARED:
                 raise FormatError(
                     f"{member.name}: members share their annotations, so the export does not say who made them. "
-                    f"In doccano, make a project without 'Share annotations across all users', and export that."
+                    f"In doccano, create a project without 'Share annotations across all users', and export it."
                 )
         survey = _survey(files)
         chosen = collector.question if collector.question in FIELDS else None

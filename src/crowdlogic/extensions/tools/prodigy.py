@@ -276,7 +276,7 @@ def _read_binary(tasks: Iterator[_Task], collector: Collector) -> None:
 
 
 def _add_decisions(item: int, annotator: str, mine: dict[str, _Task], labels: set[str], collector: Collector) -> None:
-    """Add the decisions of one annotator on one text about all suggested labels."""
+    """Add what an annotator decided about the labels that were suggested for a text."""
     first = next(iter(mine.values()))
     accepted = [label for label, task in mine.items() if task.answer == ACCEPT]
     if collector.wanted is not None:

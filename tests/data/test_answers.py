@@ -118,7 +118,7 @@ def test_what_was_not_compared_is_remarked() -> None:
     assert align_answers(predicted, gold).remarks == (
         "1 item of p.csv: not in g.csv, so not scored.",
         "1 answer without gold: not scored.",
-        "The files share no class: 1.0 in the answers, 1 in the answers.",
+        "The files share no class: 1.0 in p.csv, 1 in g.csv.",
     )
 
 

@@ -466,10 +466,8 @@ def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: AlignedAnswer
     if unknown:
         yield f"{pluralise(unknown, 'answer')} without gold: not scored."
     if not {str(name) for name in predicted.classes} & {str(name) for name in gold.classes}:
-        yield (
-            f"The files share no class: {name_list(predicted.classes)} in {predicted.source}, {name_list(gold.classes)} in "
-            f"{gold.source}."
-        )
+        here, there = name_list(predicted.classes), name_list(gold.classes)
+        yield f"The files share no class: {here} in {predicted.source}, {there} in {gold.source}."
     if predicted.tokens is not None and gold.tokens is not None:
         differ = sum(u >= 0 and predicted.tokens[u] != token for u, token in zip(units, gold.tokens, strict=True))
         if differ:

@@ -9,3 +9,7 @@ packages convert their objects to plain data and back.
     runs         finished runs
     options      options as plain data
 """
+
+from crowdlogic.registry import lazy_exports
+
+__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -203,25 +203,31 @@ class RunCheckpoint:
             return None
         with reading(self.folder):
             check_own_files(self.folder, FOLDERS)
-            return self._read(self._unseal(get_json(self.place / STATE)))
-
-    def _unseal(self, sealed: Any) -> Any:
-        """Return the content wrapped by `_seal`, after verifying its checksum."""
-        content = self._entry(sealed, "content", dict)
-        if self._entry(sealed, CHECKSUM, str) != sha256(_dump(content)):
-            raise FormatError(f"{self.place / STATE}: {OTHER_FILE} {RESTART}")
-        return content
+            sealed = get_json(self.place / STATE)
+            content = self._entry(sealed, "content", dict)
+            if self._entry(sealed, CHECKSUM, str) != sha256(_dump(content)):
+                raise FormatError(f"{self.place / STATE}: {OTHER_FILE} {RESTART}")
+            return self._read(content)
 
     def _read(self, state: Any) -> Loaded:
         owner, files, note = (self._entry(state, name, dict) for name in ("owner", "files", "note"))
         names = {name: self._entry(files, name, str) for name in ("last", "best")}
-        self._check_owner(owner)
+        differing = [part for part in {**self.owner, **owner} if owner.get(part) != self.owner.get(part)]
+        if differing:
+            raise OptionError(
+                f"{self.folder}: the checkpoint belongs to a fit with other {name_list(differing)}. Use those of the "
+                f"interrupted run, or name another folder."
+            )
         for name in names.values():
             if not OWN_FILE.fullmatch(name):
                 raise FormatError(
                     f"{self.place / STATE}: {name[:40]!r} is not the name of a checkpoint file. {RESTART}"
                 )
-        self._check_files({FIXED_FILE, *names.values()}, self._entry(state, CHECKSUM, dict))
+        checksums = self._entry(state, CHECKSUM, dict)
+        for name in sorted({FIXED_FILE, *names.values()}):
+            if (self.place / name).is_file() and file_sha256(self.place / name) != checksums.get(name):
+                raise FormatError(f"{self.place / name}: {OTHER_FILE} {RESTART}")
+            self._checksums[name] = str(checksums.get(name))
         fixed = get_arrays(self.place / FIXED_FILE)
         last, best = (fixed | get_arrays(self.place / names[name]) for name in ("last", "best"))
         if self.check is not None:
@@ -235,27 +241,12 @@ class RunCheckpoint:
             raise FormatError(f"{self.place / STATE}: is not a checkpoint. {RESTART}")
         return stored[name]
 
-    def _check_files(self, names: set[str], checksums: Mapping[str, Any]) -> None:
-        """Raise an error unless the files of arrays are unchanged."""
-        for name in sorted(names):
-            if (self.place / name).is_file() and file_sha256(self.place / name) != checksums.get(name):
-                raise FormatError(f"{self.place / name}: {OTHER_FILE} {RESTART}")
-            self._checksums[name] = str(checksums.get(name))
-
     def remove(self) -> None:
         """Remove the checkpoint after the run is done."""
         remove_checkpoint_files(self.place)
 
     def _put(self, name: str, arrays: Arrays) -> None:
         self._checksums[name] = put_arrays(self.place / name, arrays)
-
-    def _check_owner(self, owner: Mapping[str, str]) -> None:
-        differing = [part for part in {**self.owner, **owner} if owner.get(part) != self.owner.get(part)]
-        if differing:
-            raise OptionError(
-                f"{self.folder}: the checkpoint belongs to a fit with other {name_list(differing)}. Use those of the "
-                f"interrupted run, or name another folder."
-            )
 
 
 def remove_checkpoint_files(place: Path) -> None:

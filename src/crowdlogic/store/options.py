@@ -91,7 +91,11 @@ def _decode(hint: Any, current: Any, value: Any, path: str) -> Any:
         if is_dataclass(kind) and isinstance(kind, type) and isinstance(value, Mapping):
             return _decode_nested(kind, current, value, path)
         if isinstance(kind, type) and issubclass(kind, Enum):
-            return _decode_choice(kind, value, path)
+            choices = [str(one.value) for one in kind]
+            if value not in choices:
+                hint = did_you_mean(str(value), choices)
+                raise OptionError(f"{path}: expected one of {', '.join(choices)}; got {value!r}.{hint}")
+            return kind(value)
     found = _first_fitting(hint, value)
     if found is _UNFIT:
         raise OptionError(f"{path}: expected {_describe_kinds(kinds)}, got {value!r}.")
@@ -118,33 +122,19 @@ def _decode_nested(kind: type, current: Any, value: Mapping[str, Any], path: str
     """Return a dataclass: the current one with changes, or a new one."""
     if isinstance(current, kind):
         return decode_options(current, value, where=f"{path}.")
-    needed = [field.name for field in fields(kind) if field.init and _is_required(field)]
+    # default[name]; None if the field is required
+    default: dict[str, Any] = {}
+    needed = []
+    for field in fields(kind):
+        default[field.name] = None if field.default is MISSING else field.default
+        if field.default_factory is not MISSING:
+            default[field.name] = field.default_factory()
+        elif field.default is MISSING and field.init:
+            needed.append(field.name)
     missing = [name for name in needed if name not in value]
     if missing:
         raise OptionError(f"{path}: {missing[0]} is missing. Required are {', '.join(needed)}.")
-    defaults = {field.name: _default(field) for field in fields(kind)}
-    return kind(**_decode_fields(kind, value, f"{path}.", defaults.get))
-
-
-def _is_required(field: Any) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
-
-
-def _default(field: Any) -> Any:
-    """Return the default of a field; None if it is required."""
-    if field.default_factory is not MISSING:
-        return field.default_factory()
-    return None if field.default is MISSING else field.default
-
-
-def _decode_choice(kind: type[Enum], value: Any, path: str) -> Any:
-    try:
-        return kind(value)
-    except ValueError:
-        choices = [str(one.value) for one in kind]
-        raise OptionError(
-            f"{path}: expected one of {', '.join(choices)}; got {value!r}.{did_you_mean(str(value), choices)}"
-        ) from None
+    return kind(**_decode_fields(kind, value, f"{path}.", default.get))
 
 
 _UNFIT = object()
@@ -202,7 +192,10 @@ SHOWN, LONGEST = "shown", 4000
 def encode_options(value: Any) -> Any:
     """Convert an option to plain data. Word vectors are omitted, because they are data."""
     if is_dataclass(value) and not isinstance(value, type):
-        return _encode_dataclass(value)
+        options = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        plain = {name: encode_options(one) for name, one in options.items() if not isinstance(one, WordVectors)}
+        name = getattr(value, "name", None)
+        return plain if name is None else {"name": name, **plain}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, np.ndarray):
@@ -220,13 +213,6 @@ def _name_python_object(value: Any) -> dict[str, str]:
     shown = " ".join(repr(value).split())
     named = {"name": f"{type(value).__name__}{OF_PYTHON}"}
     return named if " at 0x" in shown else {**named, SHOWN: shown[:LONGEST]}
-
-
-def _encode_dataclass(value: Any) -> dict[str, Any]:
-    options = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-    plain = {name: encode_options(one) for name, one in options.items() if not isinstance(one, WordVectors)}
-    name = getattr(value, "name", None)
-    return plain if name is None else {"name": name, **plain}
 
 
 def find_python_object(options: Any) -> str | None:

@@ -54,12 +54,24 @@ class Excel(TableFormat):
         header = [_text(cell) for cell in rows[0]] if rows else []
         while header and header[-1] is None:
             header.pop()
-        _check_header(header, file.name)
+        if not header:
+            raise FormatError(f"{file.name}: the first sheet is empty. A table needs a header and at least one row.")
+        if None in header:
+            what = f"column {header.index(None) + 1} has no name"
+            raise FormatError(f"{file.name}, row 1: {what}. Give each column a name.")
+        twice = sorted({str(one) for one in header if header.count(one) > 1})
+        if twice:
+            raise FormatError(f"{file.name}, row 1: two columns are called {twice[0]!r}. Give each its own name.")
         cells = [[_text(cell) for cell in row[: len(header)]] for row in rows[1:]]
-        _check_width(rows, len(header), file.name)
+        for number, row in enumerate(rows[1:], start=2):
+            if any(_text(cell) is not None for cell in row[len(header) :]):
+                what = "a cell in a column without a name. Name the column, or clear the cell"
+                raise FormatError(f"{file.name}, row {number}: {what}.")
         filled = [n for n, row in enumerate(cells) if any(cell is not None for cell in row)]
         columns = {
-            str(name): pl.Series(str(name), [_cell(cells[n], k) for n in filled], dtype=pl.String)
+            str(name): pl.Series(
+                str(name), [cells[n][k] if k < len(cells[n]) else None for n in filled], dtype=pl.String
+            )
             for k, name in enumerate(header)
         }
         source = TableSource(file.name, numbers=np.array(filled, dtype=np.int64) + 2)
@@ -151,29 +163,6 @@ def _read_rows(file: InputFile) -> list[tuple[Any, ...]]:
         raise FormatError(
             f"{file.name}: cannot be read as an xlsx file ({type(problem).__name__}). Save it again as xlsx or csv."
         ) from problem
-
-
-def _check_header(header: list[str | None], name: str) -> None:
-    if not header:
-        raise FormatError(f"{name}: the first sheet is empty. A table needs a header and at least one row.")
-    if None in header:
-        raise FormatError(f"{name}, row 1: column {header.index(None) + 1} has no name. Give each column a name.")
-    twice = sorted({str(one) for one in header if header.count(one) > 1})
-    if twice:
-        raise FormatError(f"{name}, row 1: two columns are called {twice[0]!r}. Give each its own name.")
-
-
-def _check_width(rows: list[tuple[Any, ...]], width: int, name: str) -> None:
-    """Raise an error for a cell to the right of the header's columns, which would be lost."""
-    for number, row in enumerate(rows[1:], start=2):
-        if any(_text(cell) is not None for cell in row[width:]):
-            raise FormatError(
-                f"{name}, row {number}: a cell in a column without a name. Name the column, or clear the cell."
-            )
-
-
-def _cell(row: list[str | None], k: int) -> str | None:
-    return row[k] if k < len(row) else None
 
 
 def _text(value: Any) -> str | None:

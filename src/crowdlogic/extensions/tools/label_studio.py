@@ -10,7 +10,8 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -162,22 +163,17 @@ def parse_spans(value: Any, text: str | None, collector: Collector, record: int)
     labels = value.get("labels", value.get("hypertextlabels"))
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         raise collector.error(record, "a span without a list of labels", REMEDY)
-    place = _place(value)
-    if place is None:
+    # Prefer offsets into the whole text to those into an element
+    overall = value.get("globalOffsets")
+    where = overall if isinstance(overall, dict) else value
+    start, end = _whole_number(where.get("start")), _whole_number(where.get("end"))
+    if start is None or end is None:
         collector.leave_out("span", "without character offsets (not a region of text): left out", record)
         return []
     if text is None:
         raise collector.error(record, "a marked span without a text", "Include the texts in the export.")
-    repaired = _repair(place, value.get("text"), text, collector, record)
+    repaired = _repair((start, end), value.get("text"), text, collector, record)
     return [] if repaired is None else [(*repaired, label) for label in labels]
-
-
-def _place(value: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return start and end of a span, preferring offsets into the whole text to those into an element."""
-    overall = value.get("globalOffsets")
-    where = overall if isinstance(overall, dict) else value
-    start, end = _whole_number(where.get("start")), _whole_number(where.get("end"))
-    return None if start is None or end is None else (start, end)
 
 
 def _whole_number(value: Any) -> int | None:
@@ -242,20 +238,17 @@ def _csv_rows(file: InputFile) -> Rows:
     """Return an iterator over the rows of a table; cells that contain JSON are parsed."""
     table, source = CSV.read_table(file)
 
+    def parse(cell: str) -> Any:
+        if cell.startswith(("[", "{")):
+            with suppress(ValueError, RecursionError):
+                return json.loads(cell)
+        return cell
+
     def iterate() -> Iterator[tuple[int, dict[str, Any]]]:
         for at, row in enumerate(table.iter_rows(named=True)):
-            yield source.number(at), {name: _parse_cell(cell) for name, cell in row.items() if cell is not None}
+            yield source.number(at), {name: parse(cell) for name, cell in row.items() if cell is not None}
 
     return iterate
-
-
-def _parse_cell(cell: str) -> Any:
-    if cell[:1] not in "[{" or not cell:
-        return cell
-    try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
-        return cell
 
 
 def _survey(rows: Rows) -> dict[str, _FieldFacts]:

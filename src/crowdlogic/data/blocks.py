@@ -263,22 +263,19 @@ NOTHING = "none"
 
 
 def digest(*parts: Any) -> str:
-    """Return a short digest of arrays, names, texts and whatever JSON can hold."""
+    """Return a short digest of arrays, names, and values that can be written as JSON."""
     made = hashlib.blake2b(digest_size=SIZE)
     for part in parts:
-        kind, content = _part_bytes(part)
+        content: bytes | memoryview
+        if isinstance(part, np.ndarray):
+            kind, content = f"{part.dtype.str}{part.shape}", np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
+        elif isinstance(part, pl.Series):
+            kind, content = "names", json.dumps(part.to_list()).encode()
+        else:
+            kind, content = "json", json.dumps(part, sort_keys=True).encode()
         made.update(f"{kind} {len(content)} ".encode())
         made.update(content)
     return made.hexdigest()
-
-
-def _part_bytes(part: Any) -> tuple[str, bytes | memoryview]:
-    """Return the kind of a part, and its bytes."""
-    if isinstance(part, np.ndarray):
-        return f"{part.dtype.str}{part.shape}", np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
-    if isinstance(part, pl.Series):
-        return "names", json.dumps(part.to_list()).encode()
-    return "json", json.dumps(part, sort_keys=True).encode()
 
 
 def file_digest(path: Path) -> str:

@@ -82,24 +82,20 @@ def from_frame(
         return build_sequences(picked, source, classes=classes, duplicates=duplicates)
     require_columns(roles, ("item", "annotator", "label"), table.columns, source=source, purpose="A label table")
     picked = table.select(pl.col(roles[role]).alias(role) for role in LABEL_ROLES if role in roles)
-    picked, filled = _fill_empty(picked, empty_label, source)
+    filled: tuple[str, ...] = ()
+    if empty_label is not None:
+        label = text_column(picked["label"], "label", source)
+        empty = label.is_null() | (label.str.strip_chars() == "").fill_null(value=False)
+        filled = (
+            f"{pluralise(int(empty.sum()), 'empty answer')} of {len(picked):,} used as the class {empty_label!r}.",
+        )
+        picked = picked.with_columns(label.set(empty, empty_label).alias("label"))
     labels = build_labels(picked, source, classes=classes, duplicates=duplicates)
     if empty_label is not None:  # its class was named on purpose
         asked = f"The label {empty_label!r} is taken as a class"
         notices = tuple(one for one in labels.intake.notices if not one.startswith(asked))
         labels = replace(labels, intake=replace(labels.intake, notices=notices))
     return labels.with_notices(*filled, *unused_confidence(table.columns, roles.values(), source))
-
-
-def _fill_empty(table: pl.DataFrame, name: str | None, source: TableSource) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the table with its empty labels replaced by the named class, and a notice with their number."""
-    if name is None:
-        return table, ()
-    label = text_column(table["label"], "label", source)
-    empty = label.is_null() | (label.str.strip_chars() == "").fill_null(value=False)
-    count = int(empty.sum())
-    table = table.with_columns(label.set(empty, name).alias("label"))
-    return table, (f"{pluralise(count, 'empty answer')} of {len(table):,} taken as the class {name!r}.",)
 
 
 def from_arrays(

@@ -36,7 +36,7 @@ def test_an_empty_answer_can_be_kept_as_a_class_of_its_own() -> None:
 
     assert labels.classes == ("none", "x")
     assert labels.n_labels == 4
-    assert labels.intake.messages() == ["2 empty answers of 4 taken as the class 'none'."]
+    assert labels.intake.messages() == ["2 empty answers of 4 used as the class 'none'."]
 
 
 def test_an_empty_answer_makes_no_sense_for_tags() -> None:

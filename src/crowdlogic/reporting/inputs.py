@@ -83,6 +83,14 @@ class ReportInputs:
         rows = [row for path, part in parts.items() for row in _flatten(part, path)]
         return tuple((name, text[:VALUE_LENGTH]) for name, text in rows)
 
+    @property
+    def gold_answers(self) -> Answers | None:
+        """The gold as answers, to score others with; None without gold."""
+        if self.gold is None or not self.known.any():
+            return None
+        labels = self.labels
+        return Answers(labels.items, labels.classes, self.gold, offsets=labels.offsets, source="the gold")
+
     def gold_name(self, i: int) -> str | None:
         """Return the name of the gold class of unit i; None without gold."""
         return None if self.gold is None or self.gold[i] == UNKNOWN else self.class_names[self.gold[i]]

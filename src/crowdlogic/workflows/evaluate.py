@@ -26,7 +26,7 @@ from crowdlogic.data.estimate import (
 from crowdlogic.data.tagging import Scheme, is_span_tag_set
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import MissingDataError, OptionError
-from crowdlogic.metrics.scores import Unanswered, accuracy_ties_half, score_aligned
+from crowdlogic.metrics.scores import Scores, Unanswered, accuracy_ties_half, score_aligned
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.store.estimates import NAMES, load_estimate
 from crowdlogic.store.files import is_run
@@ -114,9 +114,10 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     predicted, gold = _read(options)
     pair = align_answers(predicted, gold)
     missing, n = int(pair.unanswered.sum()), int(np.count_nonzero(pair.gold != UNKNOWN))
-    scores, by_type = _score(pair, options)
+    plain = score_aligned(pair, unanswered=options.unanswered)
     if options.unanswered is Unanswered.skip:
         pair = pair.without(pair.unanswered)
+    scores, by_type = _score(pair, plain, options)
     noun, notices = "item" if pair.offsets is None else "token", list(pair.remarks)
     if missing:
         found = f"{missing:,} of {pluralise(n, f'{noun} with gold', f'{noun}s with gold')} have no answer"
@@ -180,11 +181,10 @@ def _read(options: EvaluateOptions) -> tuple[Answers, Answers]:
     return predicted, kept
 
 
-def _score(pair: AlignedAnswers, options: EvaluateOptions) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+def _score(
+    pair: AlignedAnswers, plain: Scores, options: EvaluateOptions
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return the scores by name, and for spans those of each type."""
-    plain = score_aligned(pair, unanswered=options.unanswered)
-    if options.unanswered is Unanswered.skip:
-        pair = pair.without(pair.unanswered)
     halved: dict[str, float] = {}
     if options.ties is TieCredit.half:
         if pair.beliefs is None:

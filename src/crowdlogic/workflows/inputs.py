@@ -546,14 +546,19 @@ def gold_notices(labels: CrowdLabels, gold: Ints, path: str) -> list[str]:
             if own:
                 notices.append(f"{path}: the gold is by {list_names(own)}, whose labels it judges. {GOLD_BY_PEOPLE}")
     # Annotators who agree with every gold item that they labelled
-    size = len(labels.annotators)
-    on_gold = gold[labels.unit] != UNKNOWN
-    hit = on_gold & (gold[labels.unit] == labels.label)
-    right, seen = (np.bincount(labels.annotator[rows], minlength=size) for rows in (hit, on_gold))
+    right, seen = count_right(labels, gold)
     equal = [str(labels.annotators[int(j)]) for j in np.flatnonzero((right == seen) & (seen >= ENOUGH_EQUAL))]
     if equal:
         notices.append(f"{path}: the gold equals the labels of {list_names(equal)} on every item. {GOLD_BY_PEOPLE}")
     return notices
+
+
+def count_right(labels: CrowdLabels, gold: Ints) -> tuple[Ints, Ints]:
+    """Return right[j] and checked[j], the number of correct labels and of all labels of annotator j on gold items."""
+    by, size = labels.annotator, len(labels.annotators)
+    on_gold = gold[labels.unit] != UNKNOWN
+    hit = on_gold & (gold[labels.unit] == labels.label)
+    return np.bincount(by[hit], minlength=size), np.bincount(by[on_gold], minlength=size)
 
 
 GOLD_BY_PEOPLE = "Gold must come from people who did not see these labels; otherwise all figures are too high."

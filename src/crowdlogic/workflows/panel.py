@@ -31,6 +31,7 @@ from crowdlogic.workflows.inputs import (
     check_writable,
     class_numbers,
     classes_are_ordered,
+    count_right,
     gold_notices,
     read_groups,
 )
@@ -146,14 +147,6 @@ class PanelResult:
         """The names of the judges."""
         return [str(name) for name in self.labels.annotators.to_list()]
 
-    def judge_scores(self) -> tuple[Ints, Ints]:
-        """Return right[j] and checked[j], the number of correct labels and of all labels of judge j on gold items."""
-        size = len(self.labels.annotators)
-        on_gold = self.gold[self.labels.unit] != UNKNOWN
-        hit = on_gold & (self.gold[self.labels.unit] == self.labels.label)
-        by = self.labels.annotator
-        return np.bincount(by[hit], minlength=size), np.bincount(by[on_gold], minlength=size)
-
     def best_judge(self) -> tuple[str | None, float]:
         """Return the judge with most correct labels on gold, and the expected accuracy of a judge that is picked so.
 
@@ -231,7 +224,7 @@ class PanelResult:
 
     def table(self) -> ResultTable:
         """Return one row per judge, the most reliable first."""
-        hits, seen = self.judge_scores()
+        hits, seen = count_right(self.labels, self.gold)
         given, found = self.labels.labels_per_annotator(), self.found
         low, high = found.reliability_range
         rows = []
@@ -255,7 +248,8 @@ class PanelResult:
 
     def figures(self) -> dict[str, Any]:
         """Return the assessment as plain data."""
-        found, (hits, seen), (low, high) = self.found, self.judge_scores(), self.found.reliability_range
+        found, (low, high) = self.found, self.found.reliability_range
+        hits, seen = count_right(self.labels, self.gold)
         wrong, tested = found.mistakes, self.replaces or (None,) * len(self.names)
         return {
             "judges": [

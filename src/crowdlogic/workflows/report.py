@@ -184,7 +184,7 @@ def _write(
     if methods is not None:  # other methods on the same labels, and the one that the report is about
         names = methods_to_compare(methods, inputs.labels, option="--compare")
         chosen = [configured_method(name, seed=seed) for name in names]
-        compared = compare_methods(chosen, inputs.labels, inputs.corpus, gold=inputs_gold(inputs))
+        compared = compare_methods(chosen, inputs.labels, inputs.corpus, gold=inputs.gold_answers)
         compared += compare_itself(inputs, {one.name for one in compared})
     report = make_report(
         inputs,
@@ -296,20 +296,12 @@ def _run_inputs(home: Path, options: ReportOptions) -> Subject:
 
 def compare_itself(inputs: ReportInputs, known: set[str]) -> list[MethodResult]:
     """Return the estimate that the report is about as the result of a method, unless that method is known already."""
-    name, gold = inputs.estimate.method, inputs_gold(inputs)
+    name, gold = inputs.estimate.method, inputs.gold_answers
     record = inputs.record
     seconds = [row.get("seconds") for row in (*record.history, *record.refit_history)] if record is not None else []
     total = sum(s for s in seconds if s is not None) if seconds else float("nan")
     scores = {} if gold is None else score_estimate(inputs.estimate, gold)
     return [] if name in known else [MethodResult(name, inputs.estimate, total, scores)]
-
-
-def inputs_gold(inputs: ReportInputs) -> Answers | None:
-    """Return the gold in the inputs of a report; None without gold."""
-    if inputs.gold is None or not inputs.known.any():
-        return None
-    labels = inputs.labels
-    return Answers(labels.items, labels.classes, inputs.gold, offsets=labels.offsets, source="the gold")
 
 
 def write_page(out: str | Path, report: Report) -> None:

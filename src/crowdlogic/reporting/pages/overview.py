@@ -9,7 +9,6 @@ import numpy as np
 
 from crowdlogic.confidence.expected_accuracy import describe_source
 from crowdlogic.data.corpus import UNKNOWN
-from crowdlogic.data.estimate import Answers
 from crowdlogic.data.tagging import Scheme, parse_tags, tags_to_spans
 from crowdlogic.data.wording import percent, pluralise, shorten_name
 from crowdlogic.metrics.agreement import agreement
@@ -260,14 +259,13 @@ def class_shares(inputs: ReportInputs) -> tuple[ClassShare, ...]:
 
 def compute_scores(inputs: ReportInputs, *, seed: int = 0) -> tuple[Score, ...]:
     """Score the answers and a majority vote against gold, as `evaluate` does; empty without gold."""
-    if inputs.gold is None or not inputs.known.any():
+    labels, gold = inputs.labels, inputs.gold_answers
+    if gold is None:
         return ()
-    labels = inputs.labels
-    gold = Answers(labels.items, labels.classes, inputs.gold, offsets=labels.offsets, source="the gold")
     ours = score_estimate(inputs.estimate, gold)
     votes = score_estimate(MajorityVote(seed=seed).infer(labels), gold)
     if inputs.task is TaskKind.spans:
-        n_spans = len(tags_to_spans(inputs.gold, np.asarray(labels.offsets), parse_tags(labels.classes), Scheme.conll))
+        n_spans = len(tags_to_spans(gold.answer, np.asarray(labels.offsets), parse_tags(labels.classes), Scheme.conll))
         return tuple(
             Score(name=name, figure=round_quantity(ours[name]), majority=round_figure(votes[name]), n=n_spans)
             for name in (f"F1 {scheme}" for scheme in Scheme)

@@ -188,7 +188,7 @@ def test_the_python_function_takes_groups_and_order(run: Run) -> None:
     assert written == pytest.approx(estimate.confidence.tolist(), abs=1e-5)
     with pytest.raises(DataError, match="groups: no annotator is called 'judge9'"):
         crowdlogic.aggregate("labels.csv", groups={"judge0": "a", "judge9": "a"})
-    with pytest.raises(OptionError, match="for single items and the method pool only, not for dawid-skene"):
+    with pytest.raises(OptionError, match="only supported by the method pool for single items, not by dawid-skene"):
         crowdlogic.aggregate("labels.csv", "dawid-skene", groups={"judge0": "a"})
 
 

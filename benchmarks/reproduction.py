@@ -12,8 +12,13 @@ from pathlib import Path
 from crowdlogic.extensions.paper.published import NER, SENTIMENT
 from crowdlogic.extensions.paper.reproduction import build_tables, write_results
 from crowdlogic.extensions.paper.results import FinishedRuns, fill_section, read_runs
-from crowdlogic.extensions.paper.studies import patience_table, reliability_table, time_table
-from crowdlogic.extensions.paper.tables import ablation_table, significance_table
+from crowdlogic.extensions.paper.tables import (
+    ablation_table,
+    patience_table,
+    reliability_table,
+    significance_table,
+    time_table,
+)
 
 RESULTS = Path("benchmarks/results/learning")
 PAGE = Path("docs/evidence/reproduction.md")

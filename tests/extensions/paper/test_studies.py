@@ -4,7 +4,7 @@ import pytest
 from tests.extensions.paper.conftest import finished, make_runs
 
 from crowdlogic.extensions.paper.results import run_digest
-from crowdlogic.extensions.paper.studies import (
+from crowdlogic.extensions.paper.tables import (
     FEW_LABELS,
     patience_table,
     reliability_correlation,

@@ -15,15 +15,16 @@ from markupsafe import Markup
 
 from crowdlogic.extensions.paper.published import IMITATIONS, NER, STRENGTHS, paper_task
 from crowdlogic.extensions.paper.results import FinishedRuns, mean_interval
-from crowdlogic.extensions.paper.studies import (
+from crowdlogic.extensions.paper.tables import (
     FEW_LABELS,
     AnnotatorScore,
+    metric_names,
+    percentages,
     reliability_correlation,
     row_with_samples,
     sample_sizes,
     scored_annotators,
 )
-from crowdlogic.extensions.paper.tables import metric_names, percentages
 from crowdlogic.reporting.charts import (
     Curve,
     Frame,

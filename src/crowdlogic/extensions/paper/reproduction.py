@@ -26,19 +26,17 @@ from crowdlogic.extensions.paper.published import (
     table_rows,
 )
 from crowdlogic.extensions.paper.results import FinishedRuns, read_runs
-from crowdlogic.extensions.paper.studies import (
-    reliability_table,
-    run_list,
-    sample_table,
-    sensitivity_table,
-    time_table,
-)
 from crowdlogic.extensions.paper.tables import (
     ablation_table,
     drop_intervals,
     methods_table,
     order_table,
+    reliability_table,
+    run_list,
+    sample_table,
+    sensitivity_table,
     significance_table,
+    time_table,
 )
 from crowdlogic.reporting.figures import WrittenFigures, write_plots
 

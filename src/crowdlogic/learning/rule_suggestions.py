@@ -247,36 +247,32 @@ def _document_shapes(corpus: Corpus) -> Iterable[_Shape]:
         often, rows, number = _frequent(code, len(usable), usable)
         chosen = names.gather(often).to_list()
         yield _shape("word", unit[rows], number, [f"Contains(S, {quote(w)})" for w in chosen], n, len(chosen))
+
+        # Two frequent words, one after the other; numbers[m] of each word in the texts, -1 for rare ones
         numbers = np.full(len(code), -1, dtype=np.int64)
         numbers[rows] = number
-        yield from _phrases(unit, numbers, chosen, n)
-        yield from _endings(unit[usable[code]], code[usable[code]], names, n)
+        pairs = np.flatnonzero((unit[1:] == unit[:-1]) & (numbers[1:] >= 0) & (numbers[:-1] >= 0))
+        distinct, pair = np.unique(numbers[pairs] * len(chosen) + numbers[pairs + 1], return_inverse=True)
+        frequent, kept, column = _frequent(pair, len(distinct))
+
+        def phrase(c: int) -> str:
+            first, second = divmod(int(distinct[frequent[c]]), len(chosen))
+            return f"Contains(S, {quote(f'{chosen[first]} {chosen[second]}')})"
+
+        yield _shape("phrase", unit[pairs[kept]], column, phrase, n, len(frequent))
+
+        # Words of at least five letters with the same ending of three letters; several words, which may be rare
+        known, endings = encode(names.str.extract(r"^\p{L}{2,}(\p{L}{3})$", 1).fill_null(""))
+        kinds = np.bincount(known, minlength=len(endings))  # the number of words with each ending
+        counted = usable[code]
+        enough = (kinds >= 3) & (endings != "").to_numpy()
+        often, rows, number = _frequent(known[code[counted]], len(endings), enough)
+        bodies = ["Matches(S, " + quote(r"(?i)\w\w" + ending + r"\b") + ")" for ending in endings.gather(often)]
+        yield _shape("ending", unit[counted][rows], number, bodies, n, len(often))
     yield from _characters(texts, n)
     found = [texts.str.contains(pattern).fill_null(False).to_numpy() for pattern in PATTERNS.values()]
     unit, column = np.nonzero(np.stack(found, axis=1))
     yield _shape("signs", unit, column, [f"Matches(S, {quote(p)})" for p in PATTERNS.values()], n, len(found))
-
-
-def _phrases(unit: Ints, number: Ints, chosen: Sequence[str], n: int) -> Iterable[_Shape]:
-    """Yield two frequent words, one after the other; number[m] of each word in the texts, -1 for rare ones."""
-    rows = np.flatnonzero((unit[1:] == unit[:-1]) & (number[1:] >= 0) & (number[:-1] >= 0))
-    distinct, code = np.unique(number[rows] * len(chosen) + number[rows + 1], return_inverse=True)
-    often, kept, column = _frequent(code, len(distinct))
-
-    def body(c: int) -> str:
-        first, second = divmod(int(distinct[often[c]]), len(chosen))
-        return f"Contains(S, {quote(f'{chosen[first]} {chosen[second]}')})"
-
-    yield _shape("phrase", unit[rows[kept]], column, body, n, len(often))
-
-
-def _endings(unit: Ints, column: Ints, words: pl.Series, n: int) -> Iterable[_Shape]:
-    """Yield words of at least five letters with the same ending of three letters; several words, which may be rare."""
-    known, names = encode(words.str.extract(r"^\p{L}{2,}(\p{L}{3})$", 1).fill_null(""))
-    kinds = np.bincount(known, minlength=len(names))  # the number of words with each ending
-    often, rows, number = _frequent(known[column], len(names), (kinds >= 3) & (names != "").to_numpy())
-    bodies = ["Matches(S, " + quote(r"(?i)\w\w" + ending + r"\b") + ")" for ending in names.gather(often)]
-    yield _shape("ending", unit[rows], number, bodies, n, len(often))
 
 
 def _characters(texts: pl.Series, n: int) -> Iterable[_Shape]:
@@ -490,7 +486,9 @@ class _Scored:
         order = np.argsort(p)
         passed = np.flatnonzero(p[order] <= FALSE_DISCOVERIES * np.arange(1, len(p) + 1) / len(p))
         kept: list[int] = order[: passed[-1] + 1][:JUDGED].tolist() if len(passed) else []
-        kept = [c for c in kept if self._holds(c) >= MIN_HOLDS]
+        # The share of the cases in which candidate c holds, from its lift over the share of its class
+        odds = [self.share[k] / max(1 - self.share[k], 1e-9) * math.exp(lift) for _, k, lift, _ in self.columns]
+        kept = [c for c in kept if odds[c] / (1 + odds[c]) >= MIN_HOLDS]
         log_p = np.tile(np.log(self.share), (len(self.q), 1))
         alone = log_p.copy()
         chosen: list[tuple[str, str, int]] = []
@@ -515,11 +513,6 @@ class _Scored:
             log_p[units] -= log_sum_exp(log_p[units], axis=1)[:, None]
             chosen.append(self.bodies[c])
         return chosen
-
-    def _holds(self, c: int) -> float:
-        _, k, lift, _ = self.columns[c]
-        odds = self.share[k] / max(1 - self.share[k], 1e-9) * math.exp(lift)
-        return float(odds / (1 + odds))
 
     def _gain(self, c: int, log_p: Floats) -> float:
         """Return the gain of a candidate in log-likelihood, less two standard errors, on the second half."""

@@ -35,7 +35,7 @@ SMOOTHING = 0.01
 """Default number of labels added to every cell of a confusion matrix."""
 
 TRUST = 1.0
-"""Default number of labels added to each diagonal cell beyond that."""
+"""Default number of labels added to each diagonal cell of a confusion matrix, in addition to SMOOTHING."""
 
 MOST_CELLS = 50_000_000
 """Maximum number of cells of all confusion matrices (400 MB, or three times as much during a fit)."""

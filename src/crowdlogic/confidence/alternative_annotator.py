@@ -65,7 +65,7 @@ def alternative_annotator_test(
     from scipy.special import stdtr
 
     if people.is_sequential or people.negated is not None:
-        raise DataError("alternative_annotator_test: expected whole labels of single items.")
+        raise DataError("alternative_annotator_test: expected labels of single items, without partial labels or tags.")
     votes = people.votes()
     p_values, of_judge, of_person = [], [], []
     for j in range(len(people.annotators)):

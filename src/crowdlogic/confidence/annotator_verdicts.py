@@ -301,7 +301,7 @@ CHARACTER_FLAGS = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CharacterFlags:
-    """The flag of every annotator that describes their labels.
+    """One flag per annotator, which describes their labels.
 
     Attributes:
         kind: kind[j], a position in CHARACTER_FLAGS; -1 for none.

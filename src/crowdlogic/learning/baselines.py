@@ -171,7 +171,7 @@ def _parts(
     infer: Callable[[CrowdLabels], Beliefs],
     **others: Any,
 ) -> Parts:
-    """Return the parts of Algorithm 1 with a fixed posterior; `infer` returns it and is called once for each table."""
+    """Return the parts of Algorithm 1 whose posterior is fixed to infer(labels), computed once per table of labels."""
     infer = cache(infer)
     given: dict[str, Any] = {
         "imitation": ConstantImitation(0.0),

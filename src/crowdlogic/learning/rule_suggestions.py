@@ -129,7 +129,7 @@ class SuggestedRules:
         return parse_rules("\n".join(one.rule for one in self.suggestions), source="suggested rules")
 
     def without(self, rules: RuleSet) -> SuggestedRules:
-        """Return the suggestions that are not among some rules, whatever their weight."""
+        """Return the suggestions without those that equal one of the given rules, except for the weight."""
         known = {str(replace(one, weight=None)) for one in rules.rules}
         kept = [
             one

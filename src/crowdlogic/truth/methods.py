@@ -252,7 +252,7 @@ def as_answers(gold: Any, where: str) -> Answers:
 
 
 GOLD = "the gold"
-"""Name in messages."""
+"""Name of the gold in error messages."""
 
 
 def _from_table(table: Any) -> Answers:

@@ -96,7 +96,8 @@ def load_benchmark(name: str, *, root: str | Path | None = None, split: str | No
         )
     entry = CATALOGUE[name]
     if split is not None and split not in entry.splits:
-        raise OptionError(f"{name} has no split {split!r}; found {name_list(entry.splits) or 'only one'}.")
+        remedy = f"Choose one of {name_list(entry.splits)}." if entry.splits else "Leave the split out."
+        raise OptionError(f"{name} has no split {split!r}. {remedy}")
     folder = data_folder(root)
     absent = [file for file in entry.files if not (folder / file).is_file()]
     if absent:

@@ -204,9 +204,9 @@ def _kim_cnn() -> Architecture:
 
 
 @cache
-def _simulate(kind: str) -> Benchmark:
+def _simulate(kind: str, items: int) -> Benchmark:
     """Simulate the data of a small task; half of the unlabelled items become dev, half test."""
-    simulate, items = (simulate_sentiment if kind == "sentiment" else simulate_ner), QUICK_ITEMS[kind]
+    simulate = simulate_sentiment if kind == "sentiment" else simulate_ner
     made = simulate(0, items=items, test_items=items, labels_per_item=4)
     if made.test is None:
         raise OptionError(f"{made.name} has no items to test with.")
@@ -216,7 +216,7 @@ def _simulate(kind: str) -> Benchmark:
 
 def _quick(kind: str, reading: str | None) -> tuple[Benchmark, PresetConfiguration]:
     """Return a small simulated task with a small network."""
-    data = _simulate(kind)
+    data = _simulate(kind, QUICK_ITEMS[kind])
     if kind == "sentiment":
         network = CLASSIFIERS.load("kim-cnn")(windows=(2, 3), filters=16, vector_size=24)
     else:

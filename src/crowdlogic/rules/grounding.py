@@ -344,7 +344,10 @@ def _violable_rows(bound: BoundRule, evidence: dict[int, Floats | float]) -> Int
 
 
 def _group_by_units(bound: BoundRule, live: Ints, world: World) -> Iterator[tuple[Ints, dict[str, int]]]:
-    """Group rows by which of their Label units are equal and by the order of two units: rows, slots[column]."""
+    """Yield groups of rows with the same pattern of units, and the slot (0 or 1) of each column in that pattern.
+
+    Two rows have the same pattern if the same columns contain equal units, and the two units are in the same order.
+    """
     names = [column_name(term) for term in label_units(bound.rule, world.vocabulary)]
     columns = [bound.rows.columns[name][live] for name in names]
     first = columns[0] if columns else np.zeros(0, dtype=np.int64)

@@ -137,7 +137,7 @@ def mutual_information(confusion: Floats, prior: Floats) -> Floats:
 
 
 def fill_shares(information: Floats, share: Floats) -> Floats:
-    """Return weight[j], the share of the work of annotator j if the most informative annotators do all they can."""
+    """Return weight[j], annotator j's part of the work if it is given to the most informative annotators first."""
     order = np.argsort(-information, kind="stable")
     before = np.concatenate([[0.0], np.cumsum(share[order])[:-1]]) if len(order) else share
     weight = np.zeros(len(share))

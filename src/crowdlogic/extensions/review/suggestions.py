@@ -69,7 +69,7 @@ class Suggestions:
         self.rules = self._with_decisions(read_suggestions(path))
 
     def decide(self, number: int, state: RuleState, rule: str | None = None) -> SuggestedRule:
-        """Record a decision on disk and return the rule with it.
+        """Save a decision on a suggested rule to disk, and return the rule with the decision.
 
         Args:
             number: Number of the suggestion.

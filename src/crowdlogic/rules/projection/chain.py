@@ -27,13 +27,16 @@ def is_chain(pairs: Pairs, corpus: Corpus) -> bool:
 def chain_potentials(
     pairs: Pairs | None, transitions: TransitionTable | None, shape: tuple[int, ...], *, strength: float
 ) -> tuple[Floats, Ints | None]:
-    """Return tables[n, k, k'], and the number of the table for the transition into each unit (None: always the first).
+    """Return tables[n, k, k'] of log potentials, and which table applies to the transition into each unit.
 
     Args:
         pairs: The penalties of neighbouring tags; None without any.
         transitions: The table of transitions; None without one.
         shape: The numbers of units and of tags.
         strength: Strength of the rules, C.
+
+    Returns:
+        The tables, and table[i] for the transition into unit i; None if the first table applies to all units.
     """
     n_units, size = shape
     between = np.zeros((size, size)) if transitions is None else transitions.log_pairwise

@@ -19,7 +19,7 @@ from crowdlogic.annotators.sequential import Sequential
 from crowdlogic.classifiers.class_prior import ClassPrior
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture, Classifier
-from crowdlogic.data.corpus import documents, sentences
+from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.data.labels import CrowdLabels
@@ -41,6 +41,7 @@ from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.transitions import TransitionTable
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.workflows.aggregate import aggregate
 
 BUT = parse_rules("1.0: include contrast('but')")
 BIO = parse_rules("1.0: include bio")
@@ -298,22 +299,65 @@ def test_annotators_who_abstain_are_read_by_how_often_they_speak(recorded: list[
     assert (learned.estimate.confusion.sum(axis=2) < 0.9).any()  # what is missing to one is abstention
 
 
-def test_labelling_functions_are_read_by_when_they_abstain() -> None:
+def labelled_by_functions() -> tuple[Corpus, CrowdLabels]:
+    """Return simulated reviews whose annotators each become two functions, one per class."""
     made = simulate_sentiment(3, items=120, annotators=8)
-    labels = made.labels
-    frame = labels.to_frame()  # each annotator becomes functions of one class each
+    frame = made.labels.to_frame()
     whose = [f"{who} {label}" for who, label in zip(frame["annotator"], frame["label"], strict=True)]
-    functions = from_arrays(frame["item"].to_list(), whose, frame["label"].to_list(), classes=labels.classes)
+    names = made.labels.classes
+    return made.corpus, from_arrays(frame["item"].to_list(), whose, frame["label"].to_list(), classes=names)
 
-    def table(method: LogicLNCL, crowd: CrowdLabels) -> Floats:
-        found = method.fit(made.corpus, crowd).estimate.confusion
-        assert found is not None
-        return found
 
-    chosen = table(LogicLNCL(limits=limits(2)), functions)
+def test_labelling_functions_are_read_by_when_they_abstain() -> None:
+    corpus, functions = labelled_by_functions()
 
-    np.testing.assert_array_equal(chosen, table(LogicLNCL(annotators=Abstaining(), limits=limits(2)), functions))
-    assert (table(LogicLNCL(limits=limits(2)), labels).sum(axis=2) > 0.99).all()  # people do not abstain
+    learned = LogicLNCL(limits=limits(2)).fit(corpus, functions)
+
+    # The rates are those among the answers of the truth method for functions, whatever the classifier learned since
+    answer = aggregate(functions).answer
+    assert learned.estimate.confusion is not None
+    expected = Abstaining().m_step(Abstaining().observe(functions), np.eye(2)[answer])
+    np.testing.assert_allclose(learned.estimate.confusion, expected.confusion, atol=1e-12)
+    assert (learned.estimate.confusion.sum(axis=2) < 0.9).any()  # what is missing to one is abstention
+
+
+def test_a_model_or_a_start_that_is_chosen_is_estimated_in_every_epoch(recorded: list[Recorded]) -> None:
+    corpus, functions = labelled_by_functions()
+    model = Abstaining()
+
+    for method in (LogicLNCL(annotators=model, limits=limits(2)), LogicLNCL(start="mace", limits=limits(2))):
+        learned = method.fit(corpus, functions)
+
+        expected = model.m_step(model.observe(functions), recorded[-1].before)
+        np.testing.assert_array_equal(learned.estimate.confusion, expected.confusion)
+
+
+def test_functions_that_share_a_topic_do_not_lead_the_answers_astray() -> None:
+    """Three of nine functions look for words of a topic that says nothing about the class, and that a text shows."""
+    rng = np.random.default_rng(0)
+    n = 900
+    truth, topic = rng.integers(2, size=n), rng.integers(2, size=n)
+    words = [
+        " ".join([*rng.choice([f"c{k}w{w}" for w in range(40)], 2), *rng.choice([f"t{m}w{w}" for w in range(6)], 6)])
+        for k, m in zip(truth.tolist(), topic.tolist(), strict=True)
+    ]
+    fires = [rng.random(n) < np.where(truth == f % 2, 0.35, 0.12) for f in range(6)]
+    fires += [(topic == f % 2) & (rng.random(n) < 0.45) for f in range(3)]
+    unit, function = np.nonzero(np.stack(fires, axis=1))
+    given = [str(f % 2) if f < 6 else str((f - 6) % 2) for f in function.tolist()]
+    labels = from_arrays(unit.tolist(), [f"f{f}" for f in function.tolist()], given, classes=("0", "1"))
+    corpus = documents(range(n), words)
+
+    def accuracy(method: LogicLNCL) -> float:
+        learned = method.fit(corpus, labels)
+        answered = np.unique(learned.task.labels.unit)
+        items = np.asarray(learned.task.labels.items)[answered]
+        return float(np.mean(learned.estimate.answer[answered] == truth[items]))
+
+    alone = aggregate(labels)
+    expected = float(np.mean(alone.answer == truth[np.asarray(alone.items)]))
+    assert accuracy(LogicLNCL(limits=limits(15))) > expected - 0.03
+    assert accuracy(LogicLNCL(annotators=Abstaining(), limits=limits(15))) < expected - 0.09  # rates re-estimated
 
 
 @pytest.mark.parametrize("name", ANNOTATOR_MODELS)

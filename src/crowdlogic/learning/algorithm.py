@@ -21,7 +21,7 @@ import numpy as np
 from crowdlogic.annotators.abstaining import Abstaining
 from crowdlogic.annotators.confusion import AssumedAccuracy, ConfusionMatrices
 from crowdlogic.annotators.label_sums import find_labelling_functions
-from crowdlogic.annotators.protocol import AnnotatorModel
+from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture, ChainClassifier, Classifier, fit_epoch, predict
 from crowdlogic.data.blocks import Shards
@@ -48,7 +48,7 @@ from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.registry import IMITATIONS
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import TruthMethod, as_truth_method
+from crowdlogic.truth.methods import TruthMethod, as_truth_method, choose_method, infer_truth, truth_method
 from crowdlogic.truth.ties import Ties
 
 # Imitation: k(t), the weight of q_b in the targets of an epoch (eq. 9). Epochs are counted from 1.
@@ -125,6 +125,7 @@ class BeliefStep:
         posterior: Computes q_a.
         project: Computes q_b from q_a (`Teacher.project`); None if rules do not correct the targets.
         classifier: The classifier, for rules that depend on its predictions.
+        annotators: Fixed parameters of the annotators; None estimates them in every step.
     """
 
     task: Task
@@ -133,15 +134,19 @@ class BeliefStep:
     posterior: Posterior
     project: Callable[[Corpus, AnyBeliefs, AnyBeliefs, Classifier], AnyBeliefs] | None
     classifier: Classifier
+    annotators: Annotators | None = None
 
     def __call__(self, epoch: Epoch, p: AnyBeliefs) -> Epoch:
         """Return the epoch with the beliefs after the step."""
-        annotators = self.model.m_step(self.crowd, epoch.q_f)
+        annotators = self.annotators or self.model.m_step(self.crowd, epoch.q_f)
         q_a, objective = self.posterior(p, annotators, self.crowd)
         q_b = q_a if self.project is None else self.project(self.task.corpus, q_a, p, self.classifier)
         q_f = self.task.clamp_targets(mix(q_a, q_b, epoch.k))
         return replace(epoch, annotators=annotators, objective=objective, **make_views(p=p, q_a=q_a, q_b=q_b, q_f=q_f))
 
+
+FUNCTIONS_WARM_UP = 3
+"""Number of epochs on the answers of labelling functions, from which the classifier learns the shares of classes."""
 
 MOST_STEPS, SETTLED = 10, 0.01
 """Maximum number of steps after the last epoch, and the change of beliefs at which they converge."""
@@ -170,6 +175,7 @@ class Parts:
         posterior: Function that makes the posterior of q_a for a table of labels; None for that of eq. 13.
         corrects_targets: Whether the rules correct the targets; otherwise they only correct predictions.
         factors: factors[l], the multipliers of the rules' weights; None for ones.
+        estimate_once: Whether annotators are estimated only once, from the first targets.
         warm_up: Number of epochs that are trained on the first targets.
         folds: Number of folds for cross-fitting; 1 disables it, None uses SINGLE_FOLDS if most units have one label.
         settle: Whether to continue M- and E-steps after the last epoch until beliefs converge.
@@ -185,6 +191,7 @@ class Parts:
     posterior: Callable[[CrowdLabels], Posterior] | None = None
     corrects_targets: bool = True
     factors: Floats | None = None
+    estimate_once: bool = False
     warm_up: int = 1
     folds: int | None = 1
     settle: bool = False
@@ -208,6 +215,7 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
         task.clamp_posterior(make_posterior(parts, task.training_labels)),
     )
     targets = task.clamp(parts.targets(task))
+    fixed = model.m_step(crowd, targets) if parts.estimate_once else None
     # Transitions that are to be estimated are counted in the first targets.
     projector = parts.teacher.projector
     projector = projector.with_transitions(targets, task.corpus.offsets, parts.teacher.classes)
@@ -215,7 +223,7 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
     training.begin(classifier=classifier, teacher=teacher, model=model, targets=targets, factors=parts.factors)
     for t in training.epochs():
         k, q_f, teacher = imitation_at(parts.imitation, t), training.targets, teacher.reweight(training.factors)
-        annotators = model.m_step(crowd, unit_beliefs(q_f))  # eq. 12
+        annotators = fixed or model.m_step(crowd, unit_beliefs(q_f))  # eq. 12
         loss = fit_epoch(classifier, task.corpus, q_f, weights)  # eq. 8 or 10
         p = predict(classifier, task.corpus, n_classes=task.labels.n_classes)
         q_a, objective = posterior(p, annotators, crowd)  # eq. 13; for chains, forward-backward
@@ -237,16 +245,17 @@ def reevaluate(
     p: AnyBeliefs | None = None,
 ) -> Epoch:
     """Run one M-step and E-step after an epoch on the given labels, with the current classifier (or its given p)."""
-    classifier = training.classifier
+    classifier, task, model = training.classifier, training.task, parts.annotators
     step = BeliefStep(
-        task=training.task,
-        model=parts.annotators,
+        task=task,
+        model=model,
         crowd=crowd,
         posterior=posterior,
         project=training.teacher.reweight(epoch.factors).project if parts.corrects_targets else None,
         classifier=classifier,
+        annotators=model.m_step(crowd, task.clamp(parts.targets(task))) if parts.estimate_once else None,
     )
-    return step(epoch, predict(classifier, training.task.corpus) if p is None else p)
+    return step(epoch, predict(classifier, task.corpus) if p is None else p)
 
 
 def finish_with_all_labels(training: TrainingPass, parts: Parts) -> Epoch:
@@ -315,7 +324,9 @@ class LogicLNCL(FitMixin):
 
     Attributes:
         classifier: Classifier for the items: Linear, KimCNN, CNNGRU, MLP, ...
-        annotators: Annotator model: ConfusionMatrices, Sequential, Abstaining, ...
+        annotators: Annotator model: ConfusionMatrices, Sequential, Abstaining, ... If `annotators` and `start` are the
+            defaults, labelling functions are Abstaining, and their rates are estimated once, from the answers of the
+            truth method that suits them.
         projector: How the rules are applied: their strength C, the preset of the projection, transitions, ...
         imitation: k(t): GrowingImitation, ConstantImitation, or any function of the epoch number, which starts at 1.
         loss: plain (eq. 8) or annotators (eq. 10).
@@ -373,21 +384,30 @@ class LogicLNCL(FitMixin):
         weighs = self.learn_weights and teacher.projector.strength > 0
         verdicts = judge_teacher(teacher, task) if weighs else None
         factors = np.array([one.factor for one in verdicts or ()])
+        model = self._annotator_model(task)
+        # Re-estimated from beliefs that contain the classifier's view, labelling functions would confirm a classifier
+        # that has learned from them, and a few mistaken ones can lead all answers astray.
+        by_functions = isinstance(model, Abstaining) and model is not self.annotators and self.start == LogicLNCL.start
         parts = Parts(
             classifier=self.classifier,
-            annotators=self._annotator_model(task),
+            annotators=model,
             teacher=teacher,
             imitation=self.imitation,
             weights=loss_weights(self.loss),
-            targets=lambda task: first_targets(task.training_labels, self.start, doubt=self.doubt, corpus=task.corpus),
+            targets=answers_of_functions if by_functions else self._targets,
+            estimate_once=by_functions,
             factors=None if (factors == 1.0).all() else factors,
-            warm_up=self.warm_up,
+            warm_up=max(self.warm_up, FUNCTIONS_WARM_UP) if by_functions else self.warm_up,
             folds=self.folds,
             settle=self.settle,
             seed=self.limits.seed,
         )
         learned = fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
         return replace(learned, verdicts=verdicts)
+
+    def _targets(self, task: Task) -> Beliefs:
+        """Return the first q_f."""
+        return first_targets(task.training_labels, self.start, doubt=self.doubt, corpus=task.corpus)
 
     def _annotator_model(self, task: Task) -> AnnotatorModel:
         """Return the annotator model; for labelling functions that mostly give a single class, an abstaining one.
@@ -404,6 +424,18 @@ class LogicLNCL(FitMixin):
             if labels.negated is None and not labels.is_sequential and find_labelling_functions(labels).any():
                 return Abstaining()
         return self.annotators
+
+
+def answers_of_functions(task: Task) -> Beliefs:
+    """Return the first q_f of labelling functions: the answers of the truth method that suits them, as certain beliefs.
+
+    Units without labels get the share of each class among the answers.
+    """
+    estimate = infer_truth(truth_method(choose_method(task.training_labels)[0]), task.training_labels, task.corpus)
+    answers = np.eye(task.labels.n_classes)[estimate.answer[estimate.answered]]
+    targets = np.tile(answers.mean(axis=0), (len(estimate.answered), 1))
+    targets[estimate.answered] = answers
+    return targets
 
 
 def make_teacher(projector: Projector, data: TrainingData, task: Task) -> Teacher:

@@ -18,6 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from crowdlogic.annotators.abstaining import Abstaining
 from crowdlogic.classifiers.protocol import ChainClassifier, fit_epoch, predict
 from crowdlogic.data.chain_beliefs import ChainBeliefs, answers, unit_beliefs
 from crowdlogic.data.corpus import UNKNOWN
@@ -79,6 +80,7 @@ def _iterate(learned: Learned, task: Task, epoch: Epoch, *, epochs: int) -> Epoc
         posterior=task.clamp_posterior(crowd_posterior),
         project=learned.teacher.project,
         classifier=learned.classifier,
+        annotators=learned.epoch.annotators if isinstance(learned.model, Abstaining) else None,  # labelling functions
     )
     # chain classifiers return more than the beliefs about units stored in an epoch
     p = predict(learned.classifier, task.corpus) if isinstance(learned.classifier, ChainClassifier) else epoch.p

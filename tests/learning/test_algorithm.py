@@ -32,7 +32,6 @@ from crowdlogic.learning.posterior import Teacher, first_targets
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.learning.task import Task, prepare_task, score
 from crowdlogic.learning.training import Epoch, TrainingPass, passes
-from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import normalise
 from crowdlogic.registry import ANNOTATOR_MODELS

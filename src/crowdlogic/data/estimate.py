@@ -493,7 +493,7 @@ def _find_units(predicted: Answers, gold: Answers, where: Ints) -> Ints:
             f"Sentence {gold.items[s]!r} has {theirs[s]} tags in {predicted.source} and {ours[s]} in {gold.source} "
             f"({len(wrong):,} such sentences). Give two files about the same tokens."
         )
-    # Return for each unit of gold the unit of the prediction, -1 if it is missing.
+    # start and within: the first unit of the predicted sentence, and the position of each unit of gold in its sentence
     start = np.repeat(np.where(where >= 0, predicted.offsets[:-1][where], 0), ours)
     within = np.arange(int(gold.offsets[-1])) - np.repeat(gold.offsets[:-1], ours)
     return np.where(np.repeat(where, ours) >= 0, start + within, -1)

@@ -1,7 +1,7 @@
-"""Names of codes: text, numbers or booleans are encoded as 0, 1, 2..., and can be looked up.
+"""Encoding of names: text, integers or booleans become codes 0, 1, 2, ... and can be looked up.
 
-Items and annotators keep the order in which they first appear. Classes are sorted unless given; text that is all
-whole numbers sorts as numbers, so that "10" comes after "2".
+Items and annotators are encoded in order of first appearance. Classes are sorted, unless their order is given. If all
+classes are integers as text, they are sorted as numbers, so that "10" comes after "2".
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ClassName: TypeAlias = str | int | bool
 Classes: TypeAlias = tuple[ClassName, ...]
 
 MANY = 20_000
-"""Minimum number of texts for comparing hashes instead of texts."""
+"""Minimum number of texts for which hashes are compared instead of texts."""
 
 
 def encode(values: Names) -> tuple[Ints, Names]:
@@ -33,10 +33,10 @@ def encode(values: Names) -> tuple[Ints, Names]:
 
 
 def _encode_hashes(values: Names) -> tuple[Ints, Names]:
-    """`encode` for many texts, none of them missing: code their 64-bit hashes, then check every text against its name.
+    """Encode many texts, none of which is missing, by their 64-bit hashes.
 
-    Two texts that share a hash are next to impossible (1 in 10 million at 2 million names), but then `encode`
-    must still be right, so the check falls back to comparing texts.
+    Two texts with the same hash are extremely unlikely (1 in 10 million for 2 million names), but possible. They are
+    detected by a second hash, and the texts themselves are then compared.
     """
     codes, rows = code_hashes(values.hash(seed=0).to_numpy())
     second_hash = values.hash(seed=1).to_numpy()
@@ -51,7 +51,7 @@ def find(values: Names, names: Names) -> Ints:
     if values.dtype != names.dtype:
         values, names = as_text(values), as_text(names)
     if len(values) == len(names) and values.null_count() == 0 and values.equals(names):
-        return np.arange(len(names), dtype=np.int32)  # each name once, in order; a join would need ten times the memory
+        return np.arange(len(names), dtype=np.int32)  # equal columns; a join would need ten times the memory
     table = pl.DataFrame({"name": names, "code": np.arange(len(names), dtype=np.int32)})
     joined = values.to_frame("name").join(table, on="name", how="left", maintain_order="left")
     return joined["code"].fill_null(-1).to_numpy().astype(np.int32, copy=False)

@@ -328,7 +328,7 @@ def _csv_exports(file: InputFile) -> list[FileFormat]:
 
 
 def all_suffixes() -> tuple[str, ...]:
-    """Return every suffix of a format, each once."""
+    """Return the suffixes of all formats."""
     return tuple(dict.fromkeys(suffix for name in FORMATS for suffix in load_format(name).suffixes))
 
 

@@ -285,7 +285,7 @@ def _write_answers(
 ) -> ExpectedAccuracy | None:
     """Write the answers shard by shard and return the expected number of correct answers."""
     own = fit.beliefs
-    confidences = [0.0, 0.0]  # the sum of the confidences below one, and their number
+    confidences = [0.0, 0.0]  # sum and number of the confidences below one
     ends = np.zeros((2, 2))  # number of wrong answers: [mean, variance] at either end of the range
 
     def tables() -> Iterator[pl.DataFrame]:

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from tests.confidence.planted_crowds import crowd, judges, with_noise
 
+from crowdlogic.data.frames import from_arrays
 from crowdlogic.errors import OptionError
+from crowdlogic.truth import near_copies
 from crowdlogic.truth.near_copies import find_similar, merge_groups
 
 
@@ -55,6 +57,24 @@ def test_shared_difficulty_is_not_copying() -> None:
     table = np.where(hard[:, None] & (rng.random(table.shape) < 0.7), decoy[:, None], table)
 
     assert not find_similar(crowd(table, 3)).has_copies
+
+
+def test_people_with_few_labels_cost_nothing() -> None:
+    n = np.arange(100_000)
+    labels = from_arrays(n % 10, n, n % 3)  # 10⁹ pairs of annotators share one item
+
+    assert find_similar(labels).tested == 0
+
+
+def test_if_there_are_too_many_pairs_those_with_most_labels_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, _ = judges(0, skills=[0.6, 0.7, 0.75, 0.65, 0.8])
+    table = np.column_stack([table, table[:, 0]])
+    table[800:, 1:5] = -1
+    monkeypatch.setattr(near_copies, "MAX_LABEL_PAIRS", 10_000)
+
+    found = find_similar(crowd(table, 3))
+
+    assert (found.tested, found.group.tolist()) == (3, [0, 1, 2, 3, 4, 0])
 
 
 def test_a_group_has_one_vote() -> None:

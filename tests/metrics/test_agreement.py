@@ -155,6 +155,15 @@ def test_a_repeated_label_counts_as_a_label() -> None:
     assert pairwise_agreement(twice).agreement.tolist() == pytest.approx([1 / 3])
 
 
+def test_too_many_pairs_of_annotators_are_not_compared() -> None:
+    n = np.arange(100_000)
+    few = agreement(from_arrays(n % 10, n, n % 3), replicates=0)[-1]  # nobody shares 10 items with anybody
+    many = agreement(from_arrays(n // 5_000, n % 5_000, n % 3), replicates=0)[-1]  # everybody shares 20 with everybody
+
+    assert few.reason == "no two annotators share at least 10 answers with more than one class"
+    assert str(many.reason).startswith("there are too many pairs of annotators to compare them all")
+
+
 def test_weights_do_not_count() -> None:
     labels = crowd(3)
 

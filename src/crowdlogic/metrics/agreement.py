@@ -25,7 +25,7 @@ Axes: i unit, k class, s sequence, b block (units or sequences with equal counts
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -56,6 +56,10 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints
 MIN_SHARED = 10
 """Minimum number of shared units for a pair to count in the mean. With few units, kappa is biased downwards: for a true
 value near 0.5, by about 1 / (4 s) with s units, or 0.03 with 10. With a single unit it is always 0 or undefined."""
+
+MAX_LABEL_PAIRS, MAX_PAIR_CELLS = 500_000_000, 20_000_000
+"""Maximum number of pairs of labels of the same unit, and of pairs of annotators times classes, that are compared
+within agreement; more for many labels (see `_has_too_many_pairs`)."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -257,6 +261,7 @@ def resample_sums(blocks: Blocks, replicates: int, rng: np.random.Generator) -> 
 NO_PAIRS = "no item has two labels"
 ONE_CLASS = "all labels are of one class, so chance alone would agree"
 ONE_CHOICE = "there is only one class"
+TOO_MANY_PAIRS = "there are too many pairs of annotators to compare them all; select some annotators or items"
 NO_KAPPA = "no two annotators share at least {min_shared} answers with more than one class"
 
 
@@ -450,6 +455,16 @@ def _sizes(labels: CrowdLabels) -> dict[str, int]:
 
 def _cohen(labels: CrowdLabels, level: float, min_shared: int, sizes: dict[str, int]) -> Agreement:
     """Return the mean of the pairs' kappas with its normal interval, by the jackknife over items."""
+    title = "Cohen's kappa, mean of pairs"
+    undefined = Agreement(
+        name="cohen", title=title, value=np.nan, low=np.nan, high=np.nan, level=level, **sizes, reason=None
+    )
+    # Without repeated labels, annotators with fewer labels than min_shared are in no pair that counts
+    repeated = (np.diff(labels.unit) == 0) & (np.diff(labels.annotator) == 0)
+    if not repeated.any():
+        labels = labels.take(labels.labels_per_annotator()[labels.annotator] >= min_shared)
+    if _has_too_many_pairs(labels):
+        return replace(undefined, reason=TOO_MANY_PAIRS)
     table = pairwise_agreement(labels)
     value = table.mean_kappa(min_shared)
     slopes = mean_kappa_influence(labels, table, min_shared=min_shared)
@@ -464,7 +479,11 @@ def _cohen(labels: CrowdLabels, level: float, min_shared: int, sizes: dict[str, 
         margin = float(ndtri((1 + level) / 2) * error)
     low, high = np.clip([value - margin, value + margin], -1.0, 1.0)
     reason = None if np.isfinite(value) else NO_KAPPA.format(min_shared=min_shared) if sizes["n_units"] else NO_PAIRS
-    title = "Cohen's kappa, mean of pairs"
-    return Agreement(
-        name="cohen", title=title, value=value, low=float(low), high=float(high), level=level, **sizes, reason=reason
-    )
+    return replace(undefined, value=value, low=float(low), high=float(high), reason=reason)
+
+
+def _has_too_many_pairs(labels: CrowdLabels) -> bool:
+    """Return whether comparing all pairs of annotators would take too much time or memory."""
+    label_pairs = float((labels.labels_per_unit().astype(np.float64) ** 2).sum())
+    cells = min(label_pairs, len(np.unique(labels.annotator)) ** 2 * labels.n_classes)
+    return label_pairs > max(MAX_LABEL_PAIRS, 20 * labels.n_labels) or cells > max(MAX_PAIR_CELLS, 4 * labels.n_labels)

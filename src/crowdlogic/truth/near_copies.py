@@ -37,6 +37,8 @@ MAX_UNITS = 4_000
 """Maximum number of items that are used."""
 MAX_PAIRS = 2_000
 """Maximum number of pairs that are examined, those with the most agreement."""
+MAX_COMPARED, MAX_LABEL_PAIRS = 4_000, 300_000_000
+"""Maximum number of annotators whose common items are counted, and of pairs of their labels on the same item."""
 SIMILAR, NEAR_COPY = 0.35, 0.7
 """Minimum excess agreement of a similar pair, and of a near-copy."""
 AT_LEAST = 0.5
@@ -211,6 +213,8 @@ def count_pairs(
 ) -> tuple[Ints, Ints, Floats, Floats]:
     """Return the pairs of annotators with at least MIN_COMMON common items, and how often they agree.
 
+    If counting all pairs would take too much time or memory, only the annotators with the most labels are compared.
+
     Args:
         unit: unit[n], the unit of each label, with one label per unit and annotator.
         annotator: annotator[n].
@@ -220,6 +224,20 @@ def count_pairs(
     Returns:
         first[p] < second[p], common[p] items and agreed[p], those with equal labels.
     """
+    # Annotators with fewer labels than MIN_COMMON cannot have enough items in common with anybody
+    given = np.bincount(annotator, minlength=shape[1])
+    most = min(int(np.count_nonzero(given >= MIN_COMMON)), MAX_COMPARED)
+    ranked = np.argsort(-given, kind="stable")
+    while most > 1:
+        compared = np.zeros(shape[1], dtype=bool)
+        compared[ranked[:most]] = True
+        if (np.bincount(unit[compared[annotator]]).astype(np.float64) ** 2).sum() <= MAX_LABEL_PAIRS:
+            break
+        most //= 2
+    else:
+        none = np.zeros(0, dtype=np.int64)
+        return none, none, np.zeros(0), np.zeros(0)
+    unit, annotator, label = (column[compared[annotator]] for column in (unit, annotator, label))
     said = sparse.csr_matrix((np.ones(len(unit)), (unit, annotator)), shape=shape)
     common = sparse.triu(said.T @ said, k=1).tocoo()
     enough = common.data >= MIN_COMMON

@@ -362,10 +362,10 @@ PREDICATES = Registry(
     {
         "Label": "crowdlogic.rules.predicates.definition:LABEL",
         "Predicted": "crowdlogic.rules.predicates.definition:PREDICTED",
-        "Contains": "crowdlogic.rules.predicates.contrast_clauses:CONTAINS",
+        "Contains": "crowdlogic.rules.predicates.words_and_contrast_clauses:CONTAINS",
         "Matches": "crowdlogic.rules.predicates.patterns:MATCHES",
-        "After": "crowdlogic.rules.predicates.contrast_clauses:AFTER",
-        "Before": "crowdlogic.rules.predicates.contrast_clauses:BEFORE",
+        "After": "crowdlogic.rules.predicates.words_and_contrast_clauses:AFTER",
+        "Before": "crowdlogic.rules.predicates.words_and_contrast_clauses:BEFORE",
         "Token": "crowdlogic.rules.predicates.tokens:TOKEN",
         "Shape": "crowdlogic.rules.predicates.tokens:SHAPE",
         "InList": "crowdlogic.rules.predicates.tokens:IN_LIST",

@@ -40,8 +40,8 @@ from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import GroundRule
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.potentials import Predictions, distances
-from crowdlogic.rules.predicates.contrast_clauses import after, before
 from crowdlogic.rules.predicates.tokens import shape
+from crowdlogic.rules.predicates.words_and_contrast_clauses import after, before
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import find_grammar

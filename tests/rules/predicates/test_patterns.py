@@ -7,8 +7,8 @@ import pytest
 
 from crowdlogic.errors import RuleError
 from crowdlogic.rules.predicates import patterns
-from crowdlogic.rules.predicates.contrast_clauses import after, contains
 from crowdlogic.rules.predicates.patterns import check_size, expanded_size, in_portions, matches
+from crowdlogic.rules.predicates.words_and_contrast_clauses import after, contains
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from crowdlogic.errors import RuleError
-from crowdlogic.rules.predicates.contrast_clauses import after, before, contains
 from crowdlogic.rules.predicates.patterns import matches
+from crowdlogic.rules.predicates.words_and_contrast_clauses import after, before, contains
 
 
 def test_the_clauses_around_a_word() -> None:

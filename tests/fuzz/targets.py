@@ -55,8 +55,9 @@ from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.projection.projector import Projector
+from crowdlogic.store.checksums import arrays_sha256
 from crowdlogic.store.estimates import load_estimate, save_estimate
-from crowdlogic.store.files import arrays_sha256, get_arrays, get_arrays_and_metadata, put_arrays
+from crowdlogic.store.files import get_arrays, get_arrays_and_metadata, put_arrays
 from crowdlogic.store.options import decode_options, parse_changes
 from crowdlogic.store.runs import read_run
 from crowdlogic.truth.dawid_skene import DawidSkene

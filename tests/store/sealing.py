@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdlogic.store.checkpoints import CHECKSUM, STATE, _seal
-from crowdlogic.store.files import CHECKSUMS, file_sha256, write_checksums
+from crowdlogic.store.checksums import CHECKSUMS, file_sha256, write_checksums
 
 
 def reseal(folder: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
 from crowdlogic.store import checkpoints, files
 from crowdlogic.store.checkpoints import RunCheckpoint, StateCheckpoint
-from crowdlogic.store.files import arrays_sha256
+from crowdlogic.store.checksums import arrays_sha256
 
 OWNER = {"labels": "1", "options": "2"}
 WORDS = np.frombuffer(b'["a"]', dtype=np.uint8)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from crowdlogic.errors import FormatError, MissingDataError
-from crowdlogic.store.files import CHECKSUMS, arrays_sha256, check_checksums, file_sha256, write_checksums
+from crowdlogic.store.checksums import CHECKSUMS, arrays_sha256, check_checksums, file_sha256, write_checksums
 
 
 def sealed(folder: Path) -> Path:

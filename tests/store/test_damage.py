@@ -10,14 +10,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.errors import CrowdLogicError, FormatError, LabelError, MissingDataError, MissingExtraError, OptionError
-from crowdlogic.store.files import (
-    InvalidValueError,
-    reading,
-    require,
-    require_entry,
-    require_numbers,
-    require_shape,
-)
+from crowdlogic.store.files import InvalidValueError, reading, require, require_entry, require_numbers, require_shape
 
 
 @pytest.mark.parametrize(

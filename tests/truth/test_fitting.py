@@ -23,7 +23,8 @@ from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import ConvergenceWarning, FormatError, OptionError
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.store.files import arrays_sha256, get_arrays_and_metadata, put_arrays
+from crowdlogic.store.checksums import arrays_sha256
+from crowdlogic.store.files import get_arrays_and_metadata, put_arrays
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ebcc import EBCC
 from crowdlogic.truth.fitting import Fitting, Progress, starting_beliefs

@@ -46,6 +46,7 @@ from crowdlogic.registry import ANNOTATOR_MODELS, CLASSIFIERS, PREDICATES
 from crowdlogic.rules.packing import check_packing, pack_rules, unpack_rules, used_functions
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.store.checkpoints import RunCheckpoint, claim, lock, release
+from crowdlogic.store.checksums import sha256
 from crowdlogic.store.estimates import SHARPEST, decode_record
 from crowdlogic.store.files import (
     ANNOTATOR_ARRAYS,
@@ -64,7 +65,6 @@ from crowdlogic.store.files import (
     require_floats,
     require_numbers,
     require_shape,
-    sha256,
 )
 from crowdlogic.store.options import decode_options, encode_options, find_difference, find_python_object
 from crowdlogic.store.runs import CONFUSION, RunRecord, read_run, write_run

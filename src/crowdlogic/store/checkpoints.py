@@ -25,20 +25,18 @@ import numpy as np
 from crowdlogic.data.blocks import State
 from crowdlogic.data.files import draft_target
 from crowdlogic.errors import FormatError, OptionError, name_list
+from crowdlogic.store.checksums import OTHER_FILE, arrays_sha256, file_sha256, sha256
 from crowdlogic.store.files import (
     CHECKPOINT,
     CONFIG,
     FOLDERS,
     HISTORY,
-    OTHER_FILE,
     REFIT_CHECKPOINT,
     REFIT_HISTORY,
     Arrays,
     NamedArrays,
     Status,
-    arrays_sha256,
     check_own_files,
-    file_sha256,
     get_arrays,
     get_arrays_and_metadata,
     get_json,
@@ -53,7 +51,6 @@ from crowdlogic.store.files import (
     remove_drafts,
     remove_own_files,
     set_status,
-    sha256,
 )
 
 STATE_PREFIX, TRACE, OWNER, CHECKSUM = "state.", "trace", "owner", "sha256"

@@ -18,12 +18,11 @@ import polars as pl
 from crowdlogic.data.estimate import NO_ANSWER, Calibration, Estimate
 from crowdlogic.data.files import make_folder, new_folder, written_together
 from crowdlogic.errors import FormatError, MissingDataError, require_kind
+from crowdlogic.store.checksums import CHECKSUMS, check_checksums, write_checksums
 from crowdlogic.store.files import (
-    CHECKSUMS,
     InvalidValueError,
     NamedArrays,
     are_class_names,
-    check_checksums,
     check_own_files,
     get_arrays,
     get_json,
@@ -35,7 +34,6 @@ from crowdlogic.store.files import (
     require_floats,
     require_numbers,
     require_shares,
-    write_checksums,
 )
 
 # Conversion of flat dataclasses to rows of JSON and back: the lines of a history, the audit of a rule.

@@ -22,12 +22,12 @@ from crowdlogic.data.names import Classes, as_text, find
 from crowdlogic.data.reading import write_estimate
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.store.checksums import CHECKSUMS, check_checksums, sha256, write_checksums
 from crowdlogic.store.estimates import read_calibration
 from crowdlogic.store.files import (
     ANNOTATOR_ARRAYS,
     ANNOTATORS,
     ANSWERS,
-    CHECKSUMS,
     CLEAN_LABELS,
     CLEAN_TAGS,
     CONFIG,
@@ -44,7 +44,6 @@ from crowdlogic.store.files import (
     NamedArrays,
     Status,
     are_class_names,
-    check_checksums,
     get_arrays,
     get_json,
     get_lines,
@@ -63,9 +62,7 @@ from crowdlogic.store.files import (
     require_entry,
     require_finite,
     require_floats,
-    sha256,
     sync_file,
-    write_checksums,
 )
 
 # Conversion of labels, items and answers to the Parquet tables of a run and back.

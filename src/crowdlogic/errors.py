@@ -3,6 +3,7 @@
     CrowdLogicError
     ├── DataError (ValueError)               invalid input; the message says where and what to do
     │   ├── FormatError                      a file that cannot be read as what it claims to be
+    │   │   └── SizeLimitError               a file that exceeds a limit; the message says how to raise it
     │   ├── LabelError                       a table of labels that breaks the input contract
     │   ├── CorpusError                      texts, tokens, features or gold that do not match the labels
     │   ├── RuleError                        a rule that cannot be read, grounded or satisfied; most show a caret
@@ -107,6 +108,10 @@ class DataError(CrowdLogicError, ValueError):
 
 class FormatError(DataError):
     """A file cannot be read as what it claims to be."""
+
+
+class SizeLimitError(FormatError):
+    """A file exceeds a limit that protects the memory. The message names the limit and says how to raise it."""
 
 
 class LabelError(DataError):

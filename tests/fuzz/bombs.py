@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 from tests.data.formats.exports import annotation, span, task
 
 LIMIT = "--max-unpacked"
@@ -163,6 +164,18 @@ def inspect_log(samples: int) -> bytes:
     return zipped(members)
 
 
+def doccano(members: int) -> bytes:
+    """An export of doccano with a file for each of many members."""
+    record = {"id": 1, "text": "t", "label": ["A"], "Comments": []}
+    return zipped({f"m{n}.jsonl": json.dumps(record).encode() for n in range(members)})
+
+
+def zstandard(pieces: Iterator[bytes]) -> bytes:
+    """A file compressed with Zstandard, which polars would decompress."""
+    packer = pytest.importorskip("zstandard").ZstdCompressor().compressobj()
+    return b"".join([*(packer.compress(piece) for piece in pieces), packer.flush()])
+
+
 def spans(count: int, end: int) -> bytes:
     """An export with spans far beyond the end of the text."""
     given = [span(n, end + n, "PER") for n in range(count)]
@@ -210,6 +223,10 @@ BOMBS = {
     "zip-in-zip": Bomb(file="x.zip", make=lambda: zipped({"m.zip": zipped(iter([("m.json", repeat(b"[", 2000 * MEBIBYTE))]))}), refused="x.zip"),
     "gz-members": Bomb(file="x.csv.gz", make=lambda: gzipped(iter([HEADER])) + gzipped(iter([b""])) * 900_000, refused="x.csv.gz"),
     "gz-in-gz": Bomb(file="x.csv.gz", make=lambda: gzipped(iter([gzipped(repeat(b"\0", 2000 * MEBIBYTE))])), refused="x.csv.gz"),
+    "csv-zstandard": Bomb(file="x.csv", make=lambda: zstandard(repeat(b"u,a,x\n", 3600 * MEBIBYTE, HEADER)), refused="x.csv"),
+    "doccano-members": Bomb(file="x.zip", make=lambda: doccano(99_999)),
+    "annotators-with-pairs": Bomb(file="x.csv", make=lambda: HEADER + b"".join(b"u%d,a%d,%d\n" % (n // 20_000, n % 20_000, n * n % 7 % 3) for n in range(1_200_000))),
+    "xlsx-most-cells": Bomb(file="x.xlsx", make=lambda: workbook_of(b"<row>" + b"<c><v>1</v></c>" * 3 + b"</row>", 1_190_000), refused=LIMIT),
     "classes-and-annotators": Bomb(file="x.csv", make=lambda: HEADER + b"".join(b"u%d,a%d,c%d\n" % (n // 3, n * 7 % 5_000, n * n % 4_999) for n in range(500_000)), refused="probabilities take"),
     "csv-wide": Bomb(file="x.csv", make=lambda: b"item," + b",".join(b"a%d" % n for n in range(8_000)) + (b"\nu" + b",x" * 8_000) * 1_000, options=("--wide",)),
     "jsonl-tags": Bomb(file="x.jsonl", make=lambda: json.dumps({"item": "u", "tokens": ["t"] * 1_000_000, "crowd": {"a": ["O"] * 1_000_000}}).encode()),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.data.formats.exports import annotation, choice, task, write_json
 
+from crowdlogic.data.formats.conll import Conll
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.reading import write_labels
 from crowdlogic.errors import MissingDataError, OptionError
@@ -193,3 +194,13 @@ def test_judges_are_sent_to_the_panel_command(names: tuple[str, str], is_panel: 
     found = look(tmp_path, f"item,annotator,label\n{rows}")
 
     assert (f"crowdlogic panel {tmp_path}/f.csv" in found.first) == is_panel
+
+
+def test_a_file_beyond_a_limit_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = []
+    monkeypatch.setattr(Conll, "read_corpus", lambda *_: reads.append(1))
+
+    found = look(tmp_path, "t" + " O" * 9_000, name="f.conll")
+
+    assert "9,001 columns or fields, but at most 8,192 are supported" in str(found.problem)
+    assert (found.contents, reads) == ("cannot be read as it is", [])

@@ -49,8 +49,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 HEAD_SIZE = 1 << 16
 """Number of bytes of a file by which formats recognise it."""
 
-PIECE, PACKED_PIECE = 1 << 22, 1 << 20
-"""Number of bytes that are decompressed at a time: of the content, and of the compressed file."""
+PIECE, PACKED_PIECE, SMALLEST_PIECE = 1 << 22, 1 << 20, 1 << 9
+"""Number of bytes that are decompressed at a time: of the content, and of the compressed file at most and at first."""
 
 NOT_TO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
 """Flags that open a file without waiting, even if it is a pipe without a writer."""
@@ -104,7 +104,12 @@ class InputFile:
         else:
             with self.open() as file:
                 raw = file.read()
-        return gunzip(raw, self.name) if raw[:2] == GZIP_MAGIC else raw
+        if raw[:2] != GZIP_MAGIC:
+            return raw
+        content = gunzip(raw, self.name)
+        if content[:2] == GZIP_MAGIC:  # polars would decompress it without a limit
+            raise FormatError(f"{self.name}: is compressed twice. Decompress it once.")
+        return content
 
     @cached_property
     def is_folder(self) -> bool:
@@ -308,17 +313,19 @@ def _unzip_pieces(raw: bytes) -> Iterator[bytes]:
     """Yield the content of all members of a gzip file in pieces; zeros may follow the last one."""
     view, at = memoryview(raw), 0
     while at < len(raw):
-        member = zlib.decompressobj(wbits=31)
+        member, size = zlib.decompressobj(wbits=31), SMALLEST_PIECE
         while not member.eof:
-            packed: bytes | memoryview = view[at : at + PACKED_PIECE]
+            packed: bytes | memoryview = view[at : at + size]
             if not packed:
                 raise EOFError("Compressed file ended before the end-of-stream marker was reached")
             at += len(packed)
+            # What follows a member is copied, so a member begins with a small piece
+            size = min(2 * size, PACKED_PIECE)
             while packed and not member.eof:
                 yield member.decompress(packed, PIECE)
                 packed = member.unconsumed_tail
         at -= len(member.unused_data)
-        if not raw[at : at + HEAD_SIZE].strip(b"\0"):
+        if at < len(raw) and not raw[at] and not raw[at : at + HEAD_SIZE].strip(b"\0"):
             return
 
 

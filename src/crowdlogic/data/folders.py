@@ -22,7 +22,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, cast
 
-from crowdlogic.errors import FormatError, MissingExtraError, OptionError
+from crowdlogic.errors import FormatError, MissingExtraError, OptionError, SizeLimitError
 
 # Limits, so that a small file cannot fill the memory. A compressed file may decompress to UNPACKED_LIMIT bytes, or to
 # UNPACKED_RATIO times its size if that is more. Parsed content needs more memory than text: cells, keys, members and
@@ -80,11 +80,11 @@ def require_parsable(
     limit = parsed_limit(size)
     most = limit // COLUMN_BYTES
     if columns > most:
-        raise FormatError(
+        raise SizeLimitError(
             f"{name}: {columns:,} columns or fields, but at most {most:,} are supported. {advise_limit(limit)}"
         )
     if rows * columns * cell_bytes > limit:
-        raise FormatError(
+        raise SizeLimitError(
             f"{name}: {rows:,} rows of {columns:,} columns or fields need more than {describe_size(limit)} of memory, "
             f"which is the limit for a file of its size. {advise_limit(limit)}"
         )
@@ -116,9 +116,9 @@ def require_unpackable(size: int, limit: int, name: str) -> None:
         raise oversize_error(limit, name)
 
 
-def oversize_error(limit: int, name: str) -> FormatError:
+def oversize_error(limit: int, name: str) -> SizeLimitError:
     """Return the error for a file that decompresses to more than `limit` bytes."""
-    return FormatError(
+    return SizeLimitError(
         f"{name}: decompresses to more than {describe_size(limit)}, the limit for a file of its size. If you trust "
         f"it, raise the limit: crowdlogic --max-unpacked 8G, or {LIMIT_VARIABLE}=8G."
     )

@@ -25,7 +25,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_answers, read_corpus
 from crowdlogic.data.tagging import is_span_tag_set, parse_tags, tags_to_spans
 from crowdlogic.data.wording import list_names, pluralise
-from crowdlogic.errors import DataError, OptionError
+from crowdlogic.errors import DataError, OptionError, SizeLimitError
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.methods import applicable_methods, needs_sequences
@@ -369,6 +369,15 @@ def diagnose(options: DoctorOptions) -> Diagnosis:
                 described = _describe_crowd(replace(options, input=better), found, crowd)
                 return replace(described, contents=f"{described.contents}, if read with{words}", problem=problem)
         return _describe_crowd(options, found, crowd)
+    except SizeLimitError as problem:  # any other way of reading the file would exceed the limit as well
+        return Diagnosis(
+            file=options.file,
+            format=found.name,
+            title=found.title,
+            contents="cannot be read as it is",
+            problem=str(problem),
+            first=("Correct the problem above, then run crowdlogic doctor again.",),
+        )
     except DataError as problem:
         return _describe_trouble(options, found, str(problem))
 

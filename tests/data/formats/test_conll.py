@@ -8,7 +8,7 @@ from tests.data.test_labels import triples
 from crowdlogic.data.corpus import sentences
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.reading import read_corpus, read_crowd, write_corpus, write_estimate, write_labels
-from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.errors import FormatError, OptionError, SizeLimitError
 from crowdlogic.truth.majority import MajorityVote
 
 
@@ -165,3 +165,10 @@ def test_a_token_without_a_tag_among_tagged_ones_is_refused(tmp_path: Path) -> N
         f"{tmp_path}/n.conll, line 2: 2 columns, but the first line has 1. Give every token the same number of tags, "
         f"? for not seen."
     )
+
+
+def test_too_many_columns_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.conll").write_text("t" + " O" * 9_000)
+
+    with pytest.raises(SizeLimitError, match=r"x\.conll: 9,001 columns or fields, but at most 8,192 are supported\."):
+        read_crowd(tmp_path / "x.conll")

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.reading import read_corpus, read_labels, read_table, write_table
-from crowdlogic.errors import MissingDataError
+from crowdlogic.errors import FormatError, MissingDataError
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:
@@ -59,3 +59,11 @@ def test_blank_lines_do_not_shift_the_rows_of_messages(tmp_path: Path) -> None:
 
     assert table.rows() == [("1", "2"), ("3", "4")]
     assert source.at(1) == f"{tmp_path / 't.csv'}, row 4"
+
+
+@pytest.mark.parametrize("magic", [b"\x28\xb5\x2f\xfd", b"\x78\x9c"])
+def test_a_table_that_polars_would_decompress_without_a_limit_is_refused(tmp_path: Path, magic: bytes) -> None:
+    path = write(tmp_path, "l.csv", magic + b"...")
+
+    with pytest.raises(FormatError, match=r"l\.csv: is compressed, but not as gzip\. Decompress it"):
+        read_labels(path)

@@ -12,7 +12,7 @@ import pytest
 
 from crowdlogic.data.formats.excel import EXCEL
 from crowdlogic.data.reading import read_corpus, read_labels, read_table, write_table
-from crowdlogic.errors import CrowdLogicError, FormatError, OptionError
+from crowdlogic.errors import CrowdLogicError, FormatError, OptionError, SizeLimitError
 
 
 def save(path: Path, *rows: tuple[object, ...]) -> Path:
@@ -130,3 +130,18 @@ def test_a_cell_far_to_the_right_counts_as_a_row_of_cells(tmp_path: Path, monkey
 
     with pytest.raises(FormatError, match=r"far.xlsx: has more than 16,384 cells. .* --max-unpacked 64M"):
         read_table(tmp_path / "far.xlsx")
+
+
+def test_a_workbook_with_too_much_xml_is_refused_before_it_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "8M")
+    for name, sheet, message in (
+        ("tags.xlsx", b"<c/>" * 300_000, r"has more than 262,144 XML tags\. .* --max-unpacked 64M"),
+        ("text.xlsx", b"<v>" + b"x" * 4_000_000, r"has cells with more than 1\.6 MiB of text\. .* --max-unpacked 64M"),
+    ):
+        with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.writestr("xl/worksheets/sheet1.xml", sheet)
+
+        with pytest.raises(SizeLimitError, match=message):
+            read_table(tmp_path / name)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -7,7 +8,7 @@ import pytest
 
 from crowdlogic.data.formats.jsonl import parse_jsonl
 from crowdlogic.data.reading import read_labels, read_table, write_table
-from crowdlogic.errors import FormatError
+from crowdlogic.errors import FormatError, SizeLimitError
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:
@@ -44,3 +45,14 @@ def test_one_pretty_printed_object_is_not_jsonl(tmp_path: Path) -> None:
 
     with pytest.raises(FormatError, match="Write one JSON object per line"):
         read_labels(path)
+
+
+def test_fields_of_nested_objects_count_for_every_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"item": n, "annotator": "a", "label": "x", "meta": [{f"k{n % 30}": {"v": n}}]} for n in range(3_000)]
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert len(read_labels(tmp_path / "x.jsonl").items) == 3_000
+
+    monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "2M")  # 3,000 rows of 30 fields of 96 bytes are 8.2 MiB
+
+    with pytest.raises(SizeLimitError, match=r"x\.jsonl: 3,000 rows of 30 columns or fields need more than 8 MiB"):
+        read_labels(tmp_path / "x.jsonl")

@@ -14,6 +14,7 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Answers, Estimate, answers_from_gold
 from crowdlogic.data.files import InputFile
+from crowdlogic.data.folders import require_parsable
 from crowdlogic.data.formats.protocol import Crowd, FileFormat, ReadOptions
 from crowdlogic.data.formats.tables import answer_tags, gold_tags, require_single_tags
 from crowdlogic.data.intake.building import code_labels, odd_classes
@@ -112,6 +113,7 @@ def _width(fields: pl.Series, content: Ints, name: str, *, least: int) -> int:
             f"line has {widths[0]}. "
             f"Give every token the same number of tags, {NOT_SEEN} for not seen.{also}"
         )
+    require_parsable(name, columns=int(widths[0]))
     return int(widths[0])
 
 

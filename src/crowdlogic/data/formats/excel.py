@@ -18,16 +18,29 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.folders import advise_limit, parsed_limit, require_unpackable, unpacked_limit
+from crowdlogic.data.folders import (
+    advise_limit,
+    describe_size,
+    open_member,
+    parsed_limit,
+    require_unpackable,
+    unpacked_limit,
+)
 from crowdlogic.data.formats.tables import TableFormat, require_rows
 from crowdlogic.data.intake.contract import TableSource
-from crowdlogic.errors import FormatError, MissingExtraError, OptionError
+from crowdlogic.errors import FormatError, MissingExtraError, OptionError, SizeLimitError
 
 XML_BYTES = 6
 """Memory of the cells of a workbook, in bytes per byte of XML."""
 
 CELL_COST = 2048
 """Share of the limit that a cell counts as (1,048,576 cells by default), since openpyxl is slow."""
+
+TAG_COST = 128
+"""Share of the limit that an XML tag counts as (16,777,216 by default); a cell has at least four."""
+
+PIECE, LONG_TEXT_COST = 1 << 20, 20
+"""Number of bytes of XML that are checked at a time, and memory per byte of text that is longer than that."""
 
 MOST_ROWS = 1_048_576
 """Maximum number of rows of a sheet."""
@@ -144,8 +157,9 @@ def _read_rows(file: InputFile) -> list[tuple[Any, ...]]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             unpacked = sum(member.file_size for member in packed.infolist())
-        require_unpackable(unpacked, unpacked_limit(len(content)), file.name)
-        require_unpackable(unpacked * XML_BYTES, parsed_limit(len(content)), file.name)
+            require_unpackable(unpacked, unpacked_limit(len(content)), file.name)
+            require_unpackable(unpacked * XML_BYTES, parsed_limit(len(content)), file.name)
+            _require_quick(packed, parsed_limit(len(content)), file.name)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         # Rows are padded up to the position of their last cell, and gaps with empty rows, so cells are counted while
         # reading
@@ -154,7 +168,7 @@ def _read_rows(file: InputFile) -> list[tuple[Any, ...]]:
         for row in book.worksheets[0].iter_rows(values_only=True) if book.worksheets else ():
             left -= len(row) + 1
             if left < 0:
-                raise FormatError(f"{file.name}: has more than {limit // CELL_COST:,} cells. {advise_limit(limit)}")
+                raise SizeLimitError(f"{file.name}: has more than {limit // CELL_COST:,} cells. {advise_limit(limit)}")
             rows.append(row)
         return rows
     except FormatError:
@@ -163,6 +177,23 @@ def _read_rows(file: InputFile) -> list[tuple[Any, ...]]:
         raise FormatError(
             f"{file.name}: cannot be read as an xlsx file ({type(problem).__name__}). Save it again as xlsx or csv."
         ) from problem
+
+
+def _require_quick(packed: zipfile.ZipFile, limit: int, name: str) -> None:
+    """Raise an error for a workbook with too many tags or too long texts, before openpyxl spends time and memory."""
+    tags = long_text = 0
+    for member in packed.infolist():
+        with open_member(packed, member.filename) as file:
+            while piece := file.read(PIECE):
+                found = piece.count(b"<")
+                tags += found
+                long_text += 0 if found else len(piece)
+                if tags * TAG_COST > limit:
+                    most = limit // TAG_COST
+                    raise SizeLimitError(f"{name}: has more than {most:,} XML tags. {advise_limit(limit)}")
+                if long_text * LONG_TEXT_COST > limit:
+                    size = describe_size(limit // LONG_TEXT_COST)
+                    raise SizeLimitError(f"{name}: has cells with more than {size} of text. {advise_limit(limit)}")
 
 
 def _text(value: Any) -> str | None:

@@ -78,7 +78,9 @@ class Jsonl(JsonRecords):
                 _require_fields(content, file.name)
                 # Check the schema first, since a file may have a field for each row; read_ndjson would infer it as well
                 schema = pl.scan_ndjson(io.BytesIO(content), infer_schema_length=None).collect_schema()
-                require_parsable(file.name, rows=content.count(b"\n") + 1, columns=len(schema), size=len(content))
+                rows, fields = content.count(b"\n") + 1, sum(map(_count_fields, schema.values()))
+                require_parsable(file.name, rows=rows, columns=len(schema), size=len(content))
+                require_parsable(file.name, rows=rows, columns=fields, cell_bytes=NESTED_BYTES, size=len(content))
                 table = pl.read_ndjson(io.BytesIO(content), schema=schema)
         except FormatError:
             raise
@@ -139,6 +141,19 @@ def parse_jsonl(content: bytes, name: str) -> tuple[list[dict[str, Any]], TableS
     if not records:
         raise FormatError(f"{name}: the file is empty. Give one JSON object per line.")
     return records, TableSource(name, word="line", numbers=np.array(numbers))
+
+
+NESTED_BYTES = 96
+"""Memory of a field of a nested object, in bytes per row."""
+
+
+def _count_fields(dtype: Any) -> int:
+    """Return the number of fields within objects in a column; 0 for a column of single values."""
+    if isinstance(dtype, pl.List):
+        return _count_fields(dtype.inner)
+    if not isinstance(dtype, pl.Struct):
+        return 0
+    return sum(max(_count_fields(field.dtype), 1) for field in dtype.fields)
 
 
 LOOKED_AT = 4 << 20

@@ -103,15 +103,18 @@ class _Survey:
 
 def _survey(files: Sequence[InputFile]) -> _Survey:
     kinds: dict[str, str] = {}
-    ids: list[set[str]] = []
+    first: set[str] = set()
+    same_texts = len(files) > 1
     for file in files:
-        ids.append(set())
+        own: set[str] = set()
         for _, record in iterate_records(file):
-            ids[-1].add(str(record.get("id")))
+            own.add(str(record.get("id")))
             for name in FIELDS:
                 if isinstance(record.get(name), list) and record[name]:
                     kinds[name] = CATEGORIES if isinstance(record[name][0], str) else SPANS
-    return _Survey(kinds, len(ids) > 1 and all(own == ids[0] for own in ids))
+        first = first if file is not files[0] else own
+        same_texts = same_texts and own == first
+    return _Survey(kinds, same_texts)
 
 
 def _read_record(

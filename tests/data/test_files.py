@@ -142,13 +142,6 @@ def test_a_gzip_file_of_several_members_is_read_whole() -> None:
     assert gunzip(raw + b"\0" * 512, "f") == b"".join(members)
 
 
-def test_a_gzip_file_in_a_gzip_file_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path, "l.csv.gz", gzip.compress(gzip.compress(CSV.encode())))
-
-    with pytest.raises(FormatError, match=r"l\.csv\.gz: is compressed twice\. Decompress it once\."):
-        read_labels(path)
-
-
 @pytest.mark.parametrize("cut", [1, 9, 500])
 def test_a_gzip_file_cut_short_is_damaged(cut: int) -> None:
     raw = gzip.compress(np.random.default_rng(0).bytes(3_000_000))

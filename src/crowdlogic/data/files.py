@@ -104,12 +104,7 @@ class InputFile:
         else:
             with self.open() as file:
                 raw = file.read()
-        if raw[:2] != GZIP_MAGIC:
-            return raw
-        content = gunzip(raw, self.name)
-        if content[:2] == GZIP_MAGIC:  # polars would decompress it without a limit
-            raise FormatError(f"{self.name}: is compressed twice. Decompress it once.")
-        return content
+        return gunzip(raw, self.name) if raw[:2] == GZIP_MAGIC else raw
 
     @cached_property
     def is_folder(self) -> bool:

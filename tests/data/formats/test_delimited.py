@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gzip
+import zlib
 from pathlib import Path
 
 import polars as pl
@@ -61,9 +63,16 @@ def test_blank_lines_do_not_shift_the_rows_of_messages(tmp_path: Path) -> None:
     assert source.at(1) == f"{tmp_path / 't.csv'}, row 4"
 
 
-@pytest.mark.parametrize("magic", [b"\x28\xb5\x2f\xfd", b"\x78\x9c"])
-def test_a_table_that_polars_would_decompress_without_a_limit_is_refused(tmp_path: Path, magic: bytes) -> None:
-    path = write(tmp_path, "l.csv", magic + b"...")
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+@pytest.mark.parametrize(
+    "content",
+    [gzip.compress(gzip.compress(b"item\nu\n", mtime=0), mtime=0), b"\x28\xb5\x2f\xfd", zlib.compress(b"{}")],
+    ids=["gzip in gzip", "Zstandard", "zlib"],
+)
+def test_a_table_that_polars_would_decompress_without_a_limit_is_refused(
+    tmp_path: Path, suffix: str, content: bytes
+) -> None:
+    path = write(tmp_path, f"l{suffix}", content)
 
-    with pytest.raises(FormatError, match=r"l\.csv: is compressed, but not as gzip\. Decompress it"):
-        read_labels(path)
+    with pytest.raises(FormatError, match=r"is compressed twice, or not with gzip\. Decompress it"):
+        read_table(path)

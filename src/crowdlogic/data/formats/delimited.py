@@ -23,7 +23,7 @@ import polars as pl
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.folders import require_parsable
 from crowdlogic.data.formats.protocol import Encoded
-from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
+from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows, require_uncompressed
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, FormatError, SpreadsheetWarning
@@ -88,9 +88,6 @@ def _suspicious_columns(table: pl.DataFrame) -> list[str]:
 LARGE_FILE = 200_000_000
 """Minimum size in bytes of files for which the compiled kernels are loaded in advance."""
 
-COMPRESSED = (b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x9c", b"\x78\xda")
-"""First bytes of files that are compressed as Zstandard or zlib."""
-
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_HEADER = 1 << 20
 
@@ -114,8 +111,7 @@ class Delimited(TableFormat):
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
         """Read the table. Every cell is text or missing; blank lines are skipped."""
         header = _first_line(file)
-        if header.startswith(COMPRESSED):  # polars would decompress it without a limit
-            raise FormatError(f"{file.name}: is compressed, but not as gzip. Decompress it, or compress it with gzip.")
+        require_uncompressed(header, file.name)
         separator = self.separator or guess_separator(header)
         require_parsable(file.name, columns=header.count(separator.encode()) + 1)
         table = _parse(file, separator)

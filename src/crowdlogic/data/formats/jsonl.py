@@ -20,7 +20,13 @@ from crowdlogic.data.files import InputFile
 from crowdlogic.data.folders import COLUMN_BYTES, parsed_limit, require_parsable
 from crowdlogic.data.formats.json_records import iterate_records
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
-from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_panics, require_rows
+from crowdlogic.data.formats.tables import (
+    UNREADABLE,
+    TableFormat,
+    hold_back_panics,
+    require_rows,
+    require_uncompressed,
+)
 from crowdlogic.data.frames import corpus_from_records, from_sequences, text_list
 from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.intake.contract import UNCONVERTIBLE, TableSource, row_error
@@ -73,13 +79,14 @@ class Jsonl(JsonRecords):
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
         """Read a table of flat objects with polars; what it cannot read is parsed line by line."""
         content = file.content.removeprefix(BYTE_ORDER_MARK)
+        require_uncompressed(content, file.name)
         try:
             with hold_back_panics():
                 _require_fields(content, file.name)
                 # Check the schema first, since a file may have a field for each row; read_ndjson would infer it as well
                 schema = pl.scan_ndjson(io.BytesIO(content), infer_schema_length=None).collect_schema()
                 rows, fields = content.count(b"\n") + 1, sum(map(_count_fields, schema.values()))
-                require_parsable(file.name, rows=rows, columns=len(schema), size=len(content))
+                require_parsable(file.name, rows=rows, columns=len(schema), cell_bytes=FLAT_BYTES, size=len(content))
                 require_parsable(file.name, rows=rows, columns=fields, cell_bytes=NESTED_BYTES, size=len(content))
                 table = pl.read_ndjson(io.BytesIO(content), schema=schema)
         except FormatError:
@@ -143,8 +150,8 @@ def parse_jsonl(content: bytes, name: str) -> tuple[list[dict[str, Any]], TableS
     return records, TableSource(name, word="line", numbers=np.array(numbers))
 
 
-NESTED_BYTES = 96
-"""Memory of a field of a nested object, in bytes per row."""
+FLAT_BYTES, NESTED_BYTES = 24, 96
+"""Memory of a field, and of a field of a nested object, in bytes per row."""
 
 
 def _count_fields(dtype: Any) -> int:

@@ -16,7 +16,7 @@ import polars as pl
 
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import PROBABILITY_PREFIX, Answers, Beliefs, Estimate
-from crowdlogic.data.files import InputFile
+from crowdlogic.data.files import GZIP_MAGIC, InputFile
 from crowdlogic.data.formats.protocol import Crowd, Encoded, FileFormat, ReadOptions, assemble_crowd
 from crowdlogic.data.frames import corpus_from_table, from_wide, texts_of_labels, texts_of_wide
 from crowdlogic.data.intake.building import code_labels, split_tags
@@ -192,6 +192,16 @@ def _read_choices(table: pl.DataFrame) -> Bools | None:
     if CHOSEN not in table.columns or table[CHOSEN].dtype != pl.String:
         return None
     return np.asarray((table[CHOSEN] == AT_RANDOM).fill_null(value=False).to_numpy())
+
+
+COMPRESSED = (GZIP_MAGIC, b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x9c", b"\x78\xda")
+"""First bytes of gzip, Zstandard and zlib."""
+
+
+def require_uncompressed(content: bytes, name: str) -> None:
+    """Raise an error for compressed content of a text file, which polars would decompress without a limit."""
+    if content.startswith(COMPRESSED):
+        raise FormatError(f"{name}: is compressed twice, or not with gzip. Decompress it, or compress it with gzip.")
 
 
 def require_rows(table: pl.DataFrame, name: str) -> pl.DataFrame:

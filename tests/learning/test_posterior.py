@@ -133,6 +133,7 @@ def test_a_mixture_has_no_posterior() -> None:
         chain_posterior(0.5 * chain + 0.5 * chain, np.zeros((4, 3)), 1)
 
     expected = (
-        "Eq. 13 needs the scores of a chain, which a mixture of chains lacks. Pass the beliefs of the classifier."
+        "The posterior (eq. 13 of the paper) needs the scores of one chain, which a mixture of chains does not "
+        "have. Pass the beliefs of the classifier."
     )
     assert str(caught.value) == expected

@@ -119,7 +119,7 @@ class VariationalConfusion(MatrixModel):
         return Concentrations(counts + self.prior(counts.shape[1]), self.correlation)
 
     def load(self, arrays: Mapping[str, Floats]) -> Concentrations:
-        """Return posteriors from their array."""
+        """Return the posteriors of the matrices, given their array."""
         return Concentrations(arrays["table"], self.correlation)
 
     def prior(self, n_classes: int) -> Floats:

@@ -150,7 +150,10 @@ def _check_rows(p: Beliefs, where: str) -> None:
     apart = np.abs(total - 1.0)
     if apart.max(initial=0.0) > SUM_TOLERANCE:
         worst = int(apart.argmax())
-        raise OptionError(f"{where} a row {worst} that sums to {total[worst]:.4g}, not 1. Divide each row by its sum.")
+        raise OptionError(
+            f"{where} probabilities that sum to {total[worst]:.4g} in row {worst}, not to 1. Divide each row by its "
+            "sum."
+        )
 
 
 def check_arrays(classifier: Any, given: Any) -> dict[str, Any]:

@@ -263,7 +263,7 @@ def options(
         None,
         "--max-unpacked",
         metavar="SIZE",
-        help="Maximum size of an unpacked file, such as 8G. Default: 512M or more.",
+        help="Maximum size of an unpacked file, such as 8G. Default: at least 512M, depending on the memory.",
     ),
 ) -> None:
     """Infer clean labels from noisy crowd labels and rules, and judge every annotator."""

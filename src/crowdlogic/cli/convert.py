@@ -64,7 +64,7 @@ def command(
     input: InputOptions,
     json: JsonOption = False,
 ) -> None:
-    """Convert labels or items between formats; of a run, export its clean labels."""
+    """Convert labels or items between formats, or export the clean labels of a run."""
     path = out if target is None else target
     if path is None or (out is not None and target is not None):
         raise OptionError("The output file was given twice. Write: crowdlogic convert IN OUT.")

@@ -34,7 +34,7 @@ UnansweredOption = Annotated[
 TiesOption = Annotated[
     TieCredit,
     typer.Option(
-        "--ties", help="half: with p_ columns, also print the accuracy that counts a tie among t classes as 1/t."
+        "--ties", help="half: also print the accuracy that counts a tie among t classes as 1/t. Needs columns p_CLASS."
     ),
 ]
 

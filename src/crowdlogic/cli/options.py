@@ -33,7 +33,10 @@ FormatOption = Annotated[
     ),
 ]
 ColumnsOption = Annotated[
-    list[str] | None, typer.Option("--column", help="Role of a column as role=name: item=task_number. May repeat.")
+    list[str] | None,
+    typer.Option(
+        "--column", help="Role of a column as role=name, such as item=task_number. Can be given several times."
+    ),
 ]
 ClassesOption = Annotated[
     str | None, typer.Option("--classes", help="Classes, separated by commas, in the order used to break ties.")

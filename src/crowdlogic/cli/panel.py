@@ -94,7 +94,7 @@ def command(
     input: InputOptions,
     json: JsonOption = False,
 ) -> None:
-    """Assess a panel of judges: near-copies, its worth in votes, accuracy by gold."""
+    """Assess a panel of judges: near-copies, the number of votes it is worth, and accuracy on gold."""
     require_free_output(out, as_json=json)
     options = PanelOptions(
         labels=labels,

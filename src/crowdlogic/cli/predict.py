@@ -62,7 +62,7 @@ OUTPUTS = {"predict": PredictOutput}
 
 def command(
     run: RunFolder,
-    items: Annotated[str, typer.Argument(metavar="ITEMS", help="The items: item and text, or sentences.")],
+    items: Annotated[str, typer.Argument(metavar="ITEMS", help="File of items: columns item and text, or sentences.")],
     out: OutFile,
     *,
     student: Annotated[bool, typer.Option("--student", help="Predict with the classifier alone.")] = False,

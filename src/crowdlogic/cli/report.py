@@ -17,7 +17,7 @@ SourceFolder = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="Labels, which are aggregated, or the output of `train` or `aggregate --save`.",
+        help="Labels, which the report aggregates, or the output of `train` or `aggregate --save`.",
     ),
 ]
 PageFile = Annotated[

@@ -33,7 +33,9 @@ ItemsOption = Annotated[
     ),
 ]
 DevOption = Annotated[str | None, typer.Option("--dev", help="Items with gold for early stopping.")]
-TestOption = Annotated[str | None, typer.Option("--test", help="Items with gold that are only scored.")]
+TestOption = Annotated[
+    str | None, typer.Option("--test", help="Items with gold that are used for scores, not for training.")
+]
 RulesOption = Annotated[str | None, typer.Option("--rules", help="A rule file.")]
 GrammarOption = Annotated[
     bool, typer.Option("--grammar/--no-grammar", help="For BIO tags: add the rules of their grammar. The default.")
@@ -55,7 +57,8 @@ PresetOption = Annotated[
 ]
 ModelOption = Annotated[str | None, typer.Option("--model", help=f"The classifier: {', '.join(CLASSIFIERS)}.")]
 VectorsOption = Annotated[
-    list[str] | None, typer.Option("--vectors", help="Word vectors. May repeat: they are concatenated.")
+    list[str] | None,
+    typer.Option("--vectors", help="File of word vectors. Can be given several times; the vectors are concatenated."),
 ]
 ConfigOption = Annotated[
     str | None, typer.Option("--config", metavar="TOML", help="File with values for these options.")

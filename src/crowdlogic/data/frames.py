@@ -240,7 +240,9 @@ def from_matrix(
 def _axis_names(what: str, given: Sequence[Any] | None, size: int) -> pl.Series:
     names = pl.Series(np.arange(size)) if given is None else to_column(what, given)
     if len(names) != size or names.n_unique() != size:
-        raise LabelError(f"{len(names):,} names of {what} for {size:,} in the matrix. Give each a different name.")
+        raise LabelError(
+            f"The matrix has {size:,} {what}, but {names.n_unique():,} different names were given. Give one for each."
+        )
     return names
 
 

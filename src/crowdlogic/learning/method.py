@@ -276,7 +276,9 @@ def as_architecture(given: Any) -> Architecture:
         raise OptionError(f"classifier: {given.__name__} is a class. Pass an instance: {given.__name__}(...).")
     if hasattr(given, "build") and hasattr(given, "load"):
         if not isinstance(getattr(given, "name", None), str):
-            raise OptionError(f"classifier: a {type(given).__name__} has no name. A classifier is {OWN_CLASSIFIER}.")
+            raise OptionError(
+                f"classifier: a {type(given).__name__} has no attribute `name`. A classifier is {OWN_CLASSIFIER}."
+            )
         for verb, positional, named in (("build", 2, {"seed": 0}), ("load", 2, {})):
             signature = inspect.signature(getattr(given, verb))
             try:

@@ -60,7 +60,8 @@ def chain_posterior(p: ChainBeliefs, evidence: Floats, n_labels: int) -> tuple[C
     """
     if p.scores is None or p.log_partition is None:
         raise OptionError(
-            "Eq. 13 needs the scores of a chain, which a mixture of chains lacks. Pass the beliefs of the classifier."
+            "The posterior (eq. 13 of the paper) needs the scores of one chain, which a mixture of chains does not "
+            "have. Pass the beliefs of the classifier."
         )
     q_a = p.scores.add(evidence).beliefs()
     gain = np.asarray(q_a.log_partition) - p.log_partition

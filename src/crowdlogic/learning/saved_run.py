@@ -311,7 +311,7 @@ def _require_epoch(value: Any, history: tuple[HistoryRow, ...], name: str) -> in
     """Return the number of an epoch in a history, starting at 1."""
     epoch: int = require(value, int, f"outcome: {name}")
     if epoch not in range(1, len(history) + 1):
-        raise InvalidValueError(f"outcome: {name} is epoch {epoch}, but the history has {len(history)}")
+        raise InvalidValueError(f"outcome: {name} is epoch {epoch}, but the history has only {len(history)} epochs")
     return epoch
 
 
@@ -410,7 +410,7 @@ def check_checkpoint(
     history = read_history(require_entry(note, "history", list))
     best_epoch = require_entry(note, "best_epoch", int)
     if best_epoch not in range(1, len(history) + 1):
-        raise InvalidValueError(f"the best epoch is {best_epoch}, but the history has {len(history)}")
+        raise InvalidValueError(f"the best epoch is {best_epoch}, but the history has only {len(history)} epochs")
     require_numbers(require_entry(note, "best"), "the best epoch", entries=NUMBERS)
     beliefs = (data.corpus.n_units, data.labels.n_classes)
     # Beliefs and targets are distributions over all units.

@@ -317,7 +317,7 @@ class World:
             return read_word_list(find_nearby(name, place.folder, place.root))
         if name not in self.vocabulary.word_lists:
             raise RuleError(
-                "a rule that came from no file cannot read a word list; use read_rules on a file, or add the list to "
+                "a rule that was not read from a file cannot load a word list; use read_rules, or add the list to "
                 "the vocabulary (word_list)."
             )
         return self.vocabulary.word_lists[name]

@@ -53,7 +53,7 @@ class Place:
         return f"{self}: {shorten_message(what)}\n{self.caret()}"
 
     def caret(self) -> str:
-        """Return the line with a caret under the column; of a long line, only the part around the column.
+        """Return the line with a caret under the column. A long line is cut to the part around the column.
 
         Characters that cannot be printed are replaced by spaces, so that the caret is under the right character.
         """

@@ -228,5 +228,5 @@ def _series(names: dict[str, Any], what: str) -> pl.Series:
     """Return the names of items or annotators, which must be unique text, numbers or booleans."""
     found = pl.Series(names[what], strict=True) if names[what] else pl.Series(names[what], dtype=pl.String)
     if found.dtype.is_nested() or found.dtype == pl.Object or found.null_count() or found.n_unique() != len(found):
-        raise InvalidValueError(f"{what} is {names[what]!r:.80}")
+        raise InvalidValueError(f"the names of the {what} must be different values, got {names[what]!r:.80}")
     return found

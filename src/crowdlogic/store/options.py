@@ -46,7 +46,7 @@ def decode_options(base: Options, changes: Mapping[str, Any], *, where: str = ""
 
 
 def _suggest(name: str, known: list[str], current: Callable[[str], Any]) -> str:
-    """Return a hint for an unknown option: a similar option, or the same one a level below."""
+    """Return a hint for an unknown option: a similar name, or the same name one level deeper."""
     nested = {
         field.name: f"{outer}.{field.name}"
         for outer in known

@@ -403,7 +403,7 @@ def read_run(folder: str | Path) -> RunRecord:
         files = check_checksums(home)
         for file in NEEDED:
             if file not in files:
-                raise InvalidValueError(f"{CHECKSUMS} has no {file}")
+                raise InvalidValueError(f"{CHECKSUMS} has no checksum for {file}")
         return _read(home, config, files)
 
 

@@ -67,7 +67,7 @@ def as_truth_method(given: Any, *, option: str = "truth") -> TruthMethod:
     if isinstance(given, type):
         raise OptionError(f"{option}: {given.__name__} is a class. Pass an instance: {given.__name__}().")
     if not isinstance(getattr(given, "name", None), str):
-        raise OptionError(f"{option}: {_called(given)} has no name. {WHAT_IT_IS}")
+        raise OptionError(f"{option}: {_called(given)} has no attribute `name`. {WHAT_IT_IS}")
     _check_signature(given, option)
     method: TruthMethod = given
     return method

@@ -371,7 +371,7 @@ def _discoveries(above: Floats, variance: Floats, rate: float) -> Bools:
 
 
 def _link(first: Ints, second: Ints, strength: Floats, n_annotators: int, least: float) -> Ints:
-    """Return groups by average linkage with a mean strength of at least `least`; other pairs have strength zero."""
+    """Return groups by average linkage with a mean strength of at least `least`. Pairs not given have strength zero."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 

@@ -142,7 +142,7 @@ def test_nobody_available_is_refused() -> None:
     with pytest.raises(OptionError) as caught:
         choose_next(drawn.labels, estimate, skills, count=5)
 
-    assert str(caught.value) == "No annotator is available. Name annotators who gave labels before."
+    assert str(caught.value) == "No annotator is available. Name at least one who has already given labels."
 
 
 def test_labels_that_nobody_can_give_are_in_no_plan() -> None:

@@ -164,7 +164,7 @@ def _count_fields(dtype: Any) -> int:
 
 
 LOOKED_AT = 4 << 20
-"""Number of bytes in which fields are counted before inferring a schema, which takes quadratic time."""
+"""Number of bytes in which fields are counted first: inferring a schema takes time quadratic in their number."""
 
 FIELD = re.compile(rb'"([^"\\]{1,200})"\s*:')
 

@@ -257,7 +257,7 @@ def find_format(path: str | Path, name: str | None = None) -> FileFormat:
 def detect_format(file: InputFile, name: str | None = None) -> FileFormat:
     """Return the format for reading a file: the named one, or the one detected by its suffix and content.
 
-    If exactly one format has the suffix, it is used. Otherwise, it is the first format that recognises the first bytes
+    If exactly one format has the suffix, return it. Otherwise, return the first format that recognises the first bytes
     of the file, or else the first format with the suffix. A folder, or a zip file with an unspecific suffix, has the
     format that recognises its members.
     """

@@ -338,7 +338,7 @@ def _contradiction(
     names: tuple[Names, Names],
     source: TableSource,
 ) -> DataError:
-    """Return the error for rows with another label than an earlier row of the same item and annotator."""
+    """Return the error for rows whose label differs from an earlier row with the same item and annotator."""
     item, annotator = codes
     row = int(differs[0])
     before = int(np.flatnonzero((item == item[row]) & (annotator == annotator[row]))[0])
@@ -425,8 +425,8 @@ def _require_beliefs(items: int, classes: int, source: TableSource) -> None:
         needed = f"{-(-size // (PARSED_RATIO << 30))}G"
         raise LabelError(
             f"{source.name}: {classes:,} different labels for {items:,} items. The probabilities of all classes need "
-            f"{describe_size(size)}, but the limit is {describe_size(limit)}. If this is not the column of the label, "
-            f"name another one (--column label=NAME); otherwise raise the limit: crowdlogic --max-unpacked {needed}, "
+            f"{describe_size(size)}, but the limit is {describe_size(limit)}. If the labels are in another column, "
+            f"name it (--column label=NAME); otherwise raise the limit: crowdlogic --max-unpacked {needed}, "
             f"or {LIMIT_VARIABLE}={needed}."
         )
 

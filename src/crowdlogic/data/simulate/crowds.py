@@ -62,7 +62,7 @@ LAZY_ABSTENTION = 0.3
 
 
 def planted_confusion(rng: np.random.Generator, characters: Sequence[str], balance: Floats) -> Floats:
-    """Draw confusion[j, m, n], a confusion matrix for each annotator according to the character.
+    """Draw confusion[j, m, n], a confusion matrix for each annotator according to their character.
 
     Args:
         rng: Random number generator.
@@ -315,8 +315,8 @@ def allocate_mix(mix: Mapping[str, float], known: Sequence[str], annotators: int
     for name, amount in mix.items():
         if name not in known:
             raise OptionError(
-                f"mix: unknown character {name!r}.{did_you_mean(name, [*map(str, known)])} "
-                f"There are {', '.join(known)}."
+                f"mix: unknown kind of annotator {name!r}.{did_you_mean(name, [*map(str, known)])} "
+                f"Choose from {', '.join(known)}."
             )
         if not (np.isfinite(amount) and amount >= 0):
             raise OptionError(f"mix: {amount!r} of {str(name)!r} is not valid. Give counts or shares of 0 or more.")

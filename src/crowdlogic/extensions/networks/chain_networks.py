@@ -48,13 +48,13 @@ class TagTransitions(nn.Module):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RunTargets:
-    """Targets of the runs of a batch.
+    """Targets of the runs (stretches of consecutive units) of a batch.
 
     Attributes:
         offsets: offsets[r], the first unit of run r.
-        weight: weight[r].
-        tags: tags[u, k].
-        pair: pair[u, k, k'] of the previous unit and this one; ignored for the first unit of a run.
+        weight: weight[r], the weight of run r in the loss.
+        tags: tags[u, k], the probability of tag k at unit u.
+        pair: pair[u, k, k'], the probability of tag k at unit u - 1 and k' at unit u; ignored if u begins a run.
     """
 
     offsets: Ints
@@ -145,7 +145,9 @@ class ChainNeuralClassifier(NeuralClassifier):
         """The chain's parameters."""
         found = self.network.transitions
         if not isinstance(found, TagTransitions):
-            raise OptionError("The network has no transitions between tags.")
+            raise OptionError(
+                "The network has no transitions between tags. Use a classifier with a CRF, such as bilstm-crf."
+            )
         return found
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:

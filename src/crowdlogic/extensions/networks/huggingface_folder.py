@@ -73,7 +73,10 @@ def _set_head(model: Any, output: torch.nn.Linear) -> None:
     head = getattr(model, "classifier", None)
     last = head if isinstance(head, torch.nn.Linear) else getattr(head, "out_proj", None)
     if not isinstance(last, torch.nn.Linear):
-        raise OptionError(f"The head of {type(model).__name__} cannot represent a linear layer.")
+        raise OptionError(
+            f"The head of {type(model).__name__} cannot represent the linear layer of this classifier. Choose another "
+            "model."
+        )
     pooler = getattr(getattr(model.base_model, "pooler", None), "dense", None)
     between = [getattr(head, "dense", None), getattr(model, "pre_classifier", None), pooler]
     hidden = next((layer for layer in between if isinstance(layer, torch.nn.Linear)), None)

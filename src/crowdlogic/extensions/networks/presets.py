@@ -83,7 +83,7 @@ def ner_preset(classes: Classes = (), *, vectors: WordVectors | None = None) -> 
 
 
 def ner_released_preset(classes: Classes, *, vectors: WordVectors | None = None) -> PresetConfiguration:
-    """Return the configuration of `--preset ner-released`: the paper's CNN-GRU with the rules of its program."""
+    """Return the configuration of `--preset ner-released`: the paper's CNN-GRU with the released program's rules."""
     return ner(CLASSIFIERS.load("cnn-gru")(vectors=vectors), classes)
 
 

@@ -504,7 +504,10 @@ def read_model(folder: str) -> tuple[Any, Any]:
             )
             tokenizer = auto.AutoTokenizer.from_pretrained(folder, **here)
     except (OSError, ValueError) as problem:
-        raise FormatError(f"{folder}: cannot read a transformer ({problem})") from problem
+        raise FormatError(
+            f"{folder}: cannot load the transformer in this folder ({problem}). Name a folder that save_pretrained "
+            "wrote."
+        ) from problem
     if not getattr(tokenizer, "backend_tokenizer", None):
         raise FormatError(f"{folder}: the tokenizer has no tokenizer.json. Save the model with its fast tokenizer.")
     return encoder, tokenizer

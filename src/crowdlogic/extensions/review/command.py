@@ -34,7 +34,9 @@ RulesOption = Annotated[
 ]
 SuggestionsOption = Annotated[
     str | None,
-    typer.Option("--suggestions", metavar="FILE", help="Rules by `rules suggest`, to accept, edit or reject."),
+    typer.Option(
+        "--suggestions", metavar="FILE", help="Rules written by `rules suggest`, to be accepted, edited or rejected."
+    ),
 ]
 MethodOption = Annotated[
     str | None, typer.Option("--method", "-m", help="For labels: truth method; by default, chosen automatically.")
@@ -55,7 +57,12 @@ PasswordOption = Annotated[
 ]
 NoPasswordOption = Annotated[bool, typer.Option("--no-password", help="Allow access without a password or token.")]
 AllowHostOption = Annotated[
-    list[str] | None, typer.Option("--allow-host", metavar="NAME", help="Additional host name. Repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--allow-host",
+        metavar="NAME",
+        help="Host name by which browsers may reach the server. Can be given several times.",
+    ),
 ]
 BrowserOption = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")]
 

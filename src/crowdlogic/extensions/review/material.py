@@ -262,7 +262,9 @@ def _from_run(home: Path, options: ReviewOptions) -> ReviewMaterial:
             raise OptionError(f"{home}: a run already contains its labels, items, rules and method. Leave {flag} out.")
     learned = load_run(home).learned
     if isinstance(learned.classifier, AbsentClassifier):
-        raise OptionError(f"{learned.classifier.message} Or review its labels instead: crowdlogic review LABELS.")
+        raise OptionError(
+            f"{learned.classifier.message} Alternatively, review the labels of the run: crowdlogic review LABELS."
+        )
     require_whole_labels(learned.task.labels, "A review")
     return ReviewMaterial(
         title=home.resolve().name,

@@ -341,7 +341,7 @@ def choose_next(labels: CrowdLabels, estimate: Estimate, skills: Skills, *, coun
         raise OptionError(f"The number of labels must be at least 1, got {count}.")
     able = skills.share > 0
     if not able.any():
-        raise OptionError("No annotator is available. Name annotators who gave labels before.")
+        raise OptionError("No annotator is available. Name at least one who has already given labels.")
     gains = usable_gains(labels, estimate, skills)
     if count is None:
         gains, count = np.where(gains >= MIN_GAIN, gains, NO_ANNOTATOR), MAX_PLANNED

@@ -162,7 +162,7 @@ def fold_lines(lines: Iterable[Decision]) -> ItemProgress:
 
 @dataclass(eq=False)
 class ReviewProgress:
-    """State of all items of a review by name, updated with every log entry."""
+    """States of all items of a review, by item name, updated with every log entry."""
 
     _items: dict[str, ItemProgress] = field(default_factory=dict)
     _lines: dict[str, list[Decision]] = field(default_factory=lambda: defaultdict(list))

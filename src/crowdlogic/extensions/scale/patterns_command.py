@@ -18,7 +18,9 @@ LabelsOrTable = Annotated[
     str, typer.Argument(metavar="LABELS", help="File of labels; with --sql also the name of a table in the warehouse.")
 ]
 OutOption = Annotated[str | None, typer.Option("--out", "-o", help="Output file.")]
-SqlOption = Annotated[bool, typer.Option("--sql", help="Print the query that groups the items in a warehouse.")]
+SqlOption = Annotated[
+    bool, typer.Option("--sql", help="Print the SQL query that groups items with equal labels in a data warehouse.")
+]
 FromOption = Annotated[
     str | None, typer.Option("--from", metavar="TABLE", help="With --sql: name of the table in the warehouse.")
 ]

@@ -45,7 +45,7 @@ class FrameLabels:
 
     Attributes:
         engine: The engine over the shards.
-        coded: One row per shard, cached: its arrays, and the names of its items.
+        coded: A cached data frame with a row for each shard: its arrays and the names of its items.
         annotators: Names of the annotators.
         item_type: Type of the items in Spark's notation.
     """

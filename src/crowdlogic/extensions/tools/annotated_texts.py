@@ -1,4 +1,6 @@
-"""Annotations of texts as annotation tools store them: a label, or marked spans. Shared by the writers for tools.
+"""Annotations of texts as annotation tools store them: a label, or marked spans.
+
+The modules that write files for annotation tools share this one.
 
 Axes: i unit, j annotator, s item.
 """

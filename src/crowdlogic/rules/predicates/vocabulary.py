@@ -129,7 +129,7 @@ class Vocabulary:
         return found
 
     def find(self, name: str) -> Predicate | None:
-        """Return the predicate of a name, whatever its case, as in PSL."""
+        """Return the predicate with this name, ignoring case as PSL does."""
         key = name.casefold()
         if key not in self._added and key not in self._registered:
             found = find_registered(key)

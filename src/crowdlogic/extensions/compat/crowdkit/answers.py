@@ -93,7 +93,7 @@ class Answers:
         return sum_by(cell, shape[0] * shape[1], weight).reshape(shape)
 
     def distinct(self) -> Bools:
-        """Return a mask of the rows that are the first of their task, worker and label."""
+        """Return a mask of the first row of each combination of task, worker and label."""
         key = (self.task * np.int64(max(len(self.workers), 1)) + self.worker) * max(len(self.labels), 1) + self.label
         return np.asarray(~pd.Series(key).duplicated().to_numpy())
 

@@ -157,7 +157,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (lambda: cl.learning.TwoStage(truth=cl.GLAD), "truth: GLAD is a class. Pass an instance: GLAD()."),
     (lambda: cl.learning.TwoStage(truth=Short()), f"truth: a Short has infer(labels). {WHAT_IT_IS}"),
-    (lambda: cl.learning.TwoStage(truth=object()), f"truth: a object has no name. {WHAT_IT_IS}"),
+    (lambda: cl.learning.TwoStage(truth=object()), f"truth: a object has no attribute `name`. {WHAT_IT_IS}"),
     (lambda: infer_calibrated(Short(), LABELS), f"truth: a Short has infer(labels). {WHAT_IT_IS}"),
     (
         lambda: cl.LogicLNCL().fit(CORPUS, "labels.csv"),

@@ -86,7 +86,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"predict_proba": lambda corpus: [[0.5, 0.5], [3, 4], [0.5, 0.5]]},
-        "Mine: predict_proba returned a row 1 that sums to 7, not 1. Divide each row by its sum.",
+        "Mine: predict_proba returned probabilities that sum to 7 in row 1, not to 1. Divide each row by its sum.",
     ),
     (
         {"arrays": lambda: None},

@@ -38,7 +38,7 @@ def test_the_readme_gives_the_figures_of_the_demo(figures: dict[str, Any]) -> No
         pytest.skip("the README describes seed 0")
     scores = {row["method"]: row["accuracy"] for row in figures["methods"]}
     order = ("majority", figures["default"], "dawid-skene", "logic-lncl without the rule", "logic-lncl")
-    sentence = README[README.index("On the simulated reviews of `make demo`") :].partition("The default is")[0]
+    sentence = README[README.index("On the 1,000 simulated reviews of the demo") :].partition("So the default")[0]
 
     assert re.findall(r"([\d.]+) %", sentence) == [f"{100 * scores[name]:.1f}" for name in order]
 

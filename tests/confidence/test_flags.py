@@ -83,9 +83,9 @@ def test_reasons_say_the_figures() -> None:
 
     assert found.kind[6:].tolist() == [-1] * 7
     assert [explain_flag(table, found, j) for j in range(6)] == [
-        "w0 answers B whatever the truth: 98% of 200 labels.",
-        "w1 answers as if without looking: 50% of 200 labels right where guessing would be 50%.",
-        "w2 is worse than chance: 10% of 200 labels right where guessing would be 50%; takes A for B in 90% of about "
+        "w0 answers B whatever the truth is: 98% of 200 labels.",
+        "w1 seems to answer without looking: 50% of 200 labels are right (guessing: 50%).",
+        "w2 is worse than chance: 10% of 200 labels are right (guessing: 50%), and w2 takes A for B in 90% of about "
         "100 labels where the truth is A.",
         "w3 favours A: takes B for A in 60% of about 100 labels where the truth is B.",
         "w4 gave 1 label: too few to judge.",
@@ -265,7 +265,7 @@ def test_42_percent_right_where_guessing_gives_33_is_careless_after_a_hundred_la
 
 
 @pytest.mark.parametrize(
-    ("share", "words"), [(0.801, "w0 answers B whatever the truth"), (0.799, "w0 answers as if without looking")]
+    ("share", "words"), [(0.801, "w0 answers B whatever the truth"), (0.799, "w0 seems to answer without looking")]
 )
 def test_the_label_is_named_from_80_percent_on(share: float, words: str) -> None:
     table = statistics_of([[[1e4 * (1 - share), 1e4 * share], [1e4 * (1 - share), 1e4 * share]]])

@@ -121,11 +121,11 @@ def test_wide_columns_of_different_types_are_refused() -> None:
         ),
         (
             lambda: from_matrix([[1], [2]], items=["a", "a"]),
-            "2 names of items for 2 in the matrix. Give each a different name.",
+            "The matrix has 2 items, but 1 different names were given. Give one for each.",
         ),
         (
             lambda: from_matrix([[1], [2]], annotators=["a", "b"]),
-            "2 names of annotators for 1 in the matrix. Give each a different name.",
+            "The matrix has 1 annotators, but 2 different names were given. Give one for each.",
         ),
         (
             lambda: from_frame(pl.DataFrame(rows(item=[["u"], ["v"], ["w"]]))),

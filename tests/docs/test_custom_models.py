@@ -94,7 +94,7 @@ def broken(texts):  # type: ignore[no-untyped-def]
         (not_finite, r"The function not_finite returned numbers that are not finite in row 0\."),
         (
             not_probabilities,
-            r"The function not_probabilities returned a row 0 that sums to 5, not 1\. Divide each row by its sum",
+            r"The function not_probabilities returned probabilities that sum to 5 in row 0, not to 1\. Divide each row by its sum",
         ),
         (broken, r"the function broken failed on \d+ items: TypeError: .* It must accept a list of items"),
         (17, r"a int is not a classifier\. Pass a name"),

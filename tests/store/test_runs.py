@@ -257,7 +257,7 @@ def test_a_run_without_the_checksum_of_a_file_is_damaged(tmp_path: Path, file: s
     sums = (tmp_path / "SHA256SUMS").read_text().splitlines(keepends=True)
     (tmp_path / "SHA256SUMS").write_text("".join(line for line in sums if not line.endswith(f" {file}\n")))
 
-    with pytest.raises(FormatError, match=rf"the run is damaged \(SHA256SUMS has no {file}\)"):
+    with pytest.raises(FormatError, match=rf"the run is damaged \(SHA256SUMS has no checksum for {file}\)"):
         read_run(tmp_path)
 
 

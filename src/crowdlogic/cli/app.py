@@ -163,7 +163,10 @@ CORE_COMMANDS = {
     "simulate": ("start", "Simulate a crowd with known truth: labels, items, gold and annotators."),
     "doctor": ("start", "Describe a file: what it holds, what is wrong with it, and which command to run first."),
     "aggregate": ("labels", "Estimate the true label of every item."),
-    "panel": ("labels", "Assess a panel of judges: near-copies, its worth in votes, accuracy by gold."),
+    "panel": (
+        "labels",
+        "Assess a panel of judges: near-copies, the number of votes it is worth, and accuracy on gold.",
+    ),
     "agreement": ("labels", "Measure agreement: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1."),
     "evaluate": ("labels", "Score answers against gold: accuracy, F1, log loss, calibration; spans for sequences."),
     "convert": ("labels", "Convert labels or items between formats; of a run, export its clean labels."),

@@ -403,7 +403,7 @@ def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int)
     kind = CHARACTER_FLAGS[int(flags.kind[j])]
     who, labels = shorten_name(statistics.names[j]), pluralise(int(statistics.n_labels[j]), "label")
     right = percent(_share(statistics.right[j], statistics.given[j]))
-    by_chance = f"{right} of {labels} right where guessing would be {percent(statistics.chance[j])}"
+    by_chance = f"{right} of {labels} are right (guessing: {percent(statistics.chance[j])})"
     match kind:
         case FlagKind.few:
             n_items = int(statistics.n_items[j])
@@ -414,16 +414,14 @@ def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int)
         case FlagKind.adversary:
             counts = statistics.counts[j]
             m, n = divmod(int((counts * (1 - np.eye(len(counts)))).argmax()), len(counts))  # the worst confusion
-            return f"{who} is worse than chance: {by_chance}; {_describe_confusion(statistics, j, m, n)}."
+            return f"{who} is worse than chance: {by_chance}, and {who} {_describe_confusion(statistics, j, m, n)}."
         case FlagKind.one_class | FlagKind.spammer:
             favourite = int(statistics.label_share[j].argmax())
             share = statistics.label_share[j, favourite]
             if share < MOSTLY:
-                return f"{who} answers as if without looking: {by_chance}."
+                return f"{who} seems to answer without looking: {by_chance}."
             every = "all" if share > 1 - 1e-9 else percent(share)
-            return (
-                f"{who} answers {shorten_name(statistics.classes[favourite])} whatever the truth: {every} of {labels}."
-            )
+            return f"{who} answers {shorten_name(statistics.classes[favourite])} whatever the truth is: {every} of {labels}."
         case FlagKind.biased:
             m, n = flags.confusion[j].tolist()
             reverse = float(statistics.counts[j, n].sum())

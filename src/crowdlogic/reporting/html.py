@@ -52,7 +52,7 @@ GLOSSARY = {
     "epochs": "Rounds in which the model goes once over all items.",
     "epoch": "A round in which the model goes once over all items.",
     "dev items": "Items with known answers that only decide when to stop learning.",
-    "classifier": "The part that learns from the texts themselves, and can answer new ones.",
+    "classifier": "The part that learns from the texts themselves, and can label new ones.",
     "converged": "The answers no longer changed from one step to the next.",
     "loss": "How far what the model says is from what it should say: 0 is best.",
     "confusion matrices": "Tables of which label an annotator gave where another was true.",

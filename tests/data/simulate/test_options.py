@@ -36,8 +36,8 @@ def test_the_mix_is_met_exactly_by_counts_and_by_shares() -> None:
         ({"balance": [1, 2]}, "balance: expected 3 numbers of 0 or more, one per class, got [1, 2]."),
         (
             {"mix": {"experts": 1}},
-            "mix: unknown character 'experts'. Did you mean 'expert'? "
-            "There are expert, ordinary, spammer, adversary, biased, lazy.",
+            "mix: unknown kind of annotator 'experts'. Did you mean 'expert'? "
+            "Choose from expert, ordinary, spammer, adversary, biased, lazy.",
         ),
         (
             {"mix": {"expert": 3}},

@@ -300,7 +300,7 @@ def test_documents_are_refused() -> None:
         ),
         (
             {"mix": {"expert": 1.0}},
-            "mix: unknown character 'expert'. There are careful, ordinary, hasty, sloppy, muddled.",
+            "mix: unknown kind of annotator 'expert'. Choose from careful, ordinary, hasty, sloppy, muddled.",
         ),
     ],
 )

@@ -71,7 +71,7 @@ def test_disputes_call_for_a_look_above_five_percent(different: int, severity: U
     (finding,) = [one for one in found.findings if one.about is None]
     assert (finding.severity, finding.text) == (
         severity,
-        f"The 2 methods do not all agree on {different} labels ({different}%).",
+        f"The 2 methods disagree on {different} answers ({different}%).",
     )
 
 

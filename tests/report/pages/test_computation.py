@@ -229,7 +229,7 @@ def test_the_pages_sentences_name_the_distrusted_together_and_one_by_one() -> No
     single = {one.about for one in found.findings if one.about is not None and one.severity == "act"}
     grave = {row.name for row in found.rows if row.flags and row.flags[0].kind in ("adversary", "spammer", "one class")}
     assert single == grave
-    assert together.text.startswith(f"{len(grave)} annotators of 20 should not be trusted, with ")
+    assert together.text.startswith(f"{len(grave)} of 20 annotators should not be trusted (")
 
 
 def crowd_with_careless_and_biased() -> CrowdLabels:

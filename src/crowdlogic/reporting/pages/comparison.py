@@ -93,7 +93,7 @@ def compute_comparison(context: Context) -> ComparisonFindings | None:
     if len(rows) > 1:
         text = f"All {len(rows)} methods give the same labels."
         if n:
-            text = f"The {len(rows)} methods do not all agree on {pluralise(n, 'label')} ({percent(share)})."
+            text = f"The {len(rows)} methods disagree on {pluralise(n, 'answer')} ({percent(share)})."
         findings.append(ReportFinding(text, Urgency.look if share > DISPUTED else Urgency.know, importance=32))
         not_converged = [row.name for row in rows if not row.converged]
         if not_converged:

@@ -620,8 +620,9 @@ def _expected_wrong_finding(inputs: ReportInputs, total: float, worth: Threshold
         ranges = []
         for size, *ends in first:
             few, many = (percent(share) for share in sorted(ends))
-            ranges.append(f"{few if few == many else f'{few} to {many}'} in the first {size}")
-        text += f". Check the items in the order of doubt: of the mistakes, {', '.join(ranges)} should be there"
+            found = few if few == many else f"{few} to {many}"
+            ranges.append(f"{found} {'in' if ranges else 'of the mistakes should be in'} the first {size}")
+        text += f". Check the most doubtful items first: {', '.join(ranges)}"
     elif worth is not None:
         which = "the one" if worth.n_below == 1 else f"the {worth.n_below:,}"
         found = percent(worth.share_found)

@@ -246,8 +246,8 @@ def _score_findings(
     alone, final = scores.get("p"), scores.get("q_f")
     if alone is not None and final is not None:
         text = (
-            f"On the labelled items the classifier alone scores {100 * alone:.1f}% by gold, with the crowd"
-            f"{' and the rules' if record.audit else ''} {100 * final:.1f}%."
+            f"On the labelled items, {100 * alone:.1f}% is the score of the classifier alone against the gold, and "
+            f"{100 * final:.1f}% that of classifier{', crowd and rules' if record.audit else ' and crowd'} together."
         )
         yield ReportFinding(text, Urgency.know, importance=27)
     for one in watched:
@@ -263,7 +263,7 @@ def _score_findings(
 
 # Plots of the page of training.
 
-BY_LABEL = "log-likelihood per label, more is better"
+BY_LABEL = "log-likelihood per label, higher is better"
 FAR = "How far the classifier is from what it should say (loss)"
 """Heading of the plot of the loss."""
 
@@ -301,7 +301,7 @@ def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Seque
     plots = [
         *by_epoch("scores", "Scores by epoch", scores, found.score_name),
         *by_epoch("stopping", heading, log_likelihood, BY_LABEL, three_digits),
-        *by_epoch("loss", FAR, loss, "mean loss, less is better", three_digits),
+        *by_epoch("loss", FAR, loss, "mean loss, lower is better", three_digits),
         *by_epoch("convergence", "Convergence of the answers", converging, "share"),
     ]
 

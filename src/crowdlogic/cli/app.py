@@ -169,7 +169,7 @@ CORE_COMMANDS = {
     ),
     "agreement": ("labels", "Measure agreement: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1."),
     "evaluate": ("labels", "Score answers against gold: accuracy, F1, log loss, calibration; spans for sequences."),
-    "convert": ("labels", "Convert labels or items between formats; of a run, export its clean labels."),
+    "convert": ("labels", "Convert labels or items between formats, or export the clean labels of a run."),
     "train": ("learning", "Train a classifier on crowd labels and rules, and assess every annotator and rule."),
     "predict": ("learning", "Predict new items with a trained classifier and its rules."),
     "explain": ("learning", "Show what the classifier, each annotator and each rule contributed to an answer."),

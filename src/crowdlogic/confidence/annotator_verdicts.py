@@ -421,7 +421,8 @@ def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int)
             if share < MOSTLY:
                 return f"{who} seems to answer without looking: {by_chance}."
             every = "all" if share > 1 - 1e-9 else percent(share)
-            return f"{who} answers {shorten_name(statistics.classes[favourite])} whatever the truth is: {every} of {labels}."
+            given = shorten_name(statistics.classes[favourite])
+            return f"{who} answers {given} whatever the truth is: {every} of {labels}."
         case FlagKind.biased:
             m, n = flags.confusion[j].tolist()
             reverse = float(statistics.counts[j, n].sum())

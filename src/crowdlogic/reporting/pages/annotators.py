@@ -541,8 +541,8 @@ def _findings(verdicts: AnnotatorVerdicts, order: list[int], inputs: ReportInput
         names = list_names([verdicts.confusion.names[j] for j in distrusted])
         share = percent(int(n_labels[distrusted].sum()) / max(int(n_labels.sum()), 1))
         text = (
-            f"{len(distrusted):,} of {pluralise(len(order), 'annotator')} should not be trusted ({share} of the labels): "
-            f"{names} {'answers' if len(distrusted) == 1 else 'answer'} without looking, or worse than chance."
+            f"{len(distrusted):,} of {pluralise(len(order), 'annotator')} should not be trusted ({share} of the "
+            f"labels): {names} {'answers' if len(distrusted) == 1 else 'answer'} without looking, or worse than chance."
         )
         yield ReportFinding(text, Urgency.act, importance=90, is_collective=True)
     elif (np.isfinite(verdicts.confusion.skill[0]) & ~flags.has(FlagKind.few)).any():

@@ -212,7 +212,7 @@ def test_weights_that_are_not_safetensors_are_refused(folder: Path) -> None:
     torch.save(model.state_dict(), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
 
-    with pytest.raises(FormatError, match="cannot read a transformer"):
+    with pytest.raises(FormatError, match="cannot load the transformer"):
         Transformer(folder).build(documents([0], ["a"]), ("x", "y"), seed=0)
 
 

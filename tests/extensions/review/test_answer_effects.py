@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
+from scipy.sparse import csr_matrix
 
 from crowdlogic.data.frames import from_matrix
 from crowdlogic.data.labels import CrowdLabels
@@ -17,7 +18,6 @@ from crowdlogic.extensions.review.review_queue import (
 from crowdlogic.extensions.review.review_queue import (
     SPREAD,
     AnswerEffects,
-    _design,
     answer_effects,
     log_loss,
     log_odds,
@@ -71,7 +71,9 @@ def test_the_gradient_is_that_of_differences() -> None:
     labels, right, answer = crowd()
     decided = decide(right, answer)
     known = decided >= 0
-    loss = log_loss(_design(labels, answer, known), log_odds(right[known], LEAST), (decided == answer)[known])
+    loss = log_loss(
+        csr_matrix(dense_design(labels, answer)[known]), log_odds(right[known], LEAST), (decided == answer)[known]
+    )
     at = np.random.default_rng(2).normal(size=11)
 
     slope = loss(at)[1]

@@ -47,8 +47,8 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
 
     for name, message in {
-        "full": "contains other files but no review",
-        "file": "is a file",
+        "full": "contains other files, but no review",
+        "file": "found a file",
         "no/such": "does not exist",
     }.items():
         with pytest.raises(OptionError, match=message), opened(small_material(), tmp_path / name):

@@ -225,7 +225,7 @@ def test_words_and_shapes_of_tokens_join_with_tables(tmp_path: Path) -> None:
 
 
 def test_a_word_list_needs_a_rule_file(tmp_path: Path) -> None:
-    with pytest.raises(RuleError, match="a rule that came from no file cannot read a word list"):
+    with pytest.raises(RuleError, match="a rule that was not read from a file cannot load a word list"):
         ground("1: InList(S, 'cities.txt') -> Label(S, 'pos')")
 
 

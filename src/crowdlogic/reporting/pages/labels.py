@@ -617,7 +617,7 @@ def _expected_wrong_finding(inputs: ReportInputs, total: float, worth: Threshold
         text = f"{describe_range(expected, label, which=unknown)}{by_gold}"
     first = mistakes_by_rank(inputs.labels, inputs.estimate)
     if first:
-        ranges = []
+        ranges: list[str] = []
         for size, *ends in first:
             few, many = (percent(share) for share in sorted(ends))
             found = few if few == many else f"{few} to {many}"
